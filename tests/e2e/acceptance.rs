@@ -51,6 +51,7 @@ fn each_row_has_a_test() {
 
 #[test]
 fn only_comments_above_tests_count() {
-    let source = "/// AR-01 of a function\nfn a() {}\n/// AR-02, AR-D3: of a test\n#[test]\n#[ignore]\nfn b() {\n    // AR-04\n}\n";
+    let source = "/// AR-01 of a function\nfn a() {}\n/// AR-02, AR-D3: of a test\n#[test]\n\
+                  #[ignore]\nfn b() {\n    // AR-04\n}\n";
     assert_eq!(words_above_tests(source), ["AR-02", "AR-D3"]);
 }

@@ -98,7 +98,9 @@ pub(crate) fn suite(questions: usize) -> String {
         let question = format!("How many orders ({id}) have a quantity of at least {least}?");
         let gold = format!("SELECT COUNT(*) FROM orders WHERE quantity >= {least}");
         let difficulty = if at.is_multiple_of(3) { "hard" } else { "easy" };
-        json!({"id": id, "db": "shop", "question": question, "gold_sql": gold, "difficulty": difficulty})
+        json!({
+            "id": id, "db": "shop", "question": question, "gold_sql": gold, "difficulty": difficulty
+        })
     };
     (0..questions).map(|at| format!("{}\n", line(at))).collect()
 }
@@ -196,7 +198,10 @@ fn the_suite_is_given_as_in_syrch_0_1_2_too() {
 #[test]
 fn a_database_that_is_configured_for_searches_is_not_that_of_a_suite() {
     let bench = Bench::new();
-    let question = json!({"id": "q", "db": "shop", "question": "Which orders are there?", "gold_sql": "SELECT id FROM orders"});
+    let question = json!({
+        "id": "q", "db": "shop", "question": "Which orders are there?",
+        "gold_sql": "SELECT id FROM orders"
+    });
     bench.place.file("suite.jsonl", question.to_string());
     let other =
         "CREATE TABLE orders(id INTEGER, quantity INTEGER); INSERT INTO orders VALUES (7, 1)";

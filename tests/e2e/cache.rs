@@ -144,7 +144,8 @@ fn two_databases_never_share_a_result() {
         sqlite(
             folder.join("same.sqlite"),
             &format!(
-                "CREATE TABLE customers(name TEXT, country TEXT); INSERT INTO customers VALUES {values};"
+                "CREATE TABLE customers(name TEXT, country TEXT); INSERT INTO customers \
+                 VALUES {values};"
             ),
         );
         folder
@@ -165,7 +166,8 @@ fn two_databases_never_share_a_result() {
 #[test]
 fn values_come_back_exactly_as_they_were() {
     let place = Place::new();
-    let exact = "SELECT '006' AS code, 315.0 AS amount, 0.12345678901234568 AS share, 9007199254740993 AS big, 1 AS n, 2 AS n FROM customers LIMIT 1";
+    let exact = "SELECT '006' AS code, 315.0 AS amount, 0.12345678901234568 AS share, \
+                 9007199254740993 AS big, 1 AS n, 2 AS n FROM customers LIMIT 1";
     let endpoint =
         MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(exact, 0.95)));
     let shown = || {
@@ -218,7 +220,12 @@ fn a_reply_that_cannot_be_used_is_not_cached() {
 fn prompts_are_equal_in_every_process() {
     let place = Place::new();
     let tables: String = (0..30)
-        .map(|n| format!("CREATE TABLE customers_{n}(id INTEGER PRIMARY KEY, name_{n} TEXT, country TEXT, city TEXT);"))
+        .map(|n| {
+            format!(
+                "CREATE TABLE customers_{n}(id INTEGER PRIMARY KEY, name_{n} TEXT, country \
+                 TEXT, city TEXT);"
+            )
+        })
         .collect();
     Connection::open(place.path().join("shop.sqlite")).unwrap().execute_batch(&tables).unwrap();
     let tasks = [

@@ -41,11 +41,18 @@ fn question(number: u32) -> String {
 fn place() -> Place {
     let place = Place::new();
     std::fs::copy(place.path().join("shop.sqlite"), place.path().join("stock.sqlite")).unwrap();
-    place.file("suite.jsonl", (0..QUESTIONS).map(|number: u32| {
-        let db = if number < QUESTIONS / 2 { "shop" } else { "stock" };
-        let gold = format!("SELECT {number}");
-        json!({"id": format!("q{number}"), "db": db, "question": question(number), "gold_sql": gold}).to_string() + "\n"
-    }).collect::<String>());
+    place.file(
+        "suite.jsonl",
+        (0..QUESTIONS)
+            .map(|number: u32| {
+                let db = if number < QUESTIONS / 2 { "shop" } else { "stock" };
+                let gold = format!("SELECT {number}");
+                json!({
+            "id": format!("q{number}"), "db": db, "question": question(number), "gold_sql": gold
+        }).to_string() + "\n"
+            })
+            .collect::<String>(),
+    );
     place.file("own.yml", "name: own\nroles: {planner: direct, solver: refine, linker: none}\n");
     place
 }
@@ -177,10 +184,12 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     std::fs::copy(place.path().join("shop.sqlite"), place.path().join("other.sqlite")).unwrap();
     let elsewhere = search("other.sqlite", 5, "");
     let line = format!(
-        "answers at 0.20–0.30 were right 12 of 60 times on 2 other databases (run {run}, bag-v1, mock)"
+        "answers at 0.20–0.30 were right 12 of 60 times on 2 other databases (run {run}, \
+         bag-v1, mock)"
     );
     assert!(elsewhere.code == 0 && elsewhere.stderr.contains(&line), "{}", elsewhere.all());
-    let fitted = "the confidence was fitted on answers of `mock` over 2 databases of the suite `suite`; this search uses another";
+    let fitted = "the confidence was fitted on answers of `mock` over 2 databases of the suite \
+                  `suite`; this search uses another";
     assert!(
         elsewhere.stderr.contains(&format!("{fitted} database, `other`")),
         "{}",

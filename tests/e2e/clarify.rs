@@ -78,8 +78,10 @@ fn people_read_the_question_and_no_answer() {
 #[test]
 fn a_superlative_without_a_measure_is_a_question() {
     let place = Place::new();
-    let tables = "CREATE TABLE houses(id INTEGER PRIMARY KEY, name TEXT, area REAL, population INTEGER);
-                  INSERT INTO houses(name, area, population) VALUES ('Elm', 90, 5), ('Oak', 120, 2), ('Fir', 70, 9);";
+    let tables = "CREATE TABLE houses(id INTEGER PRIMARY KEY, name TEXT, area REAL, \
+                  population INTEGER);
+                  INSERT INTO houses(name, area, population) VALUES ('Elm', 90, 5), ('Oak', 120, \
+                    2), ('Fir', 70, 9);";
     syrch_kit::sqlite(place.path().join("town.sqlite"), tables);
     let asked = |flags: &str, lines: &str| {
         let mut command =
@@ -103,8 +105,10 @@ fn a_superlative_without_a_measure_is_a_question() {
 fn each_choice_of_the_rules_leads_to_its_answer() {
     let place = Place::new();
     let tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
-                  CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id));
-                  CREATE TABLE reviews(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id));
+                  CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES \
+                    customers(id));
+                  CREATE TABLE reviews(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES \
+                    customers(id));
                   INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy');
                   INSERT INTO orders(customer_id) VALUES (1), (1), (1), (2), (3), (3);
                   INSERT INTO reviews(customer_id) VALUES (2), (2), (1), (3), (3), (3), (3);";

@@ -126,7 +126,8 @@ fn a_difference_is_found_shown_and_gated() {
     suite(&place);
     let endpoint = endpoint(0);
     let words = format!("{ONCE} retry3 suite.jsonl --cache");
-    let flags = "--report r.json --report r.md --report r.csv --report r.html --report r.parquet --slice level";
+    let flags = "--report r.json --report r.md --report r.csv --report r.html --report r.parquet \
+                 --slice level";
     let mut first = compare(&place, &endpoint, &format!("{words} {flags} --format json"));
     first.env("SYRCH_CACHE_DIR", place.path().join("cache"));
     let first = run_command(&mut first);

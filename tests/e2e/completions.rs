@@ -46,7 +46,9 @@ fn bash_completes_with_its_script() {
     let completed = |words: &str, count: usize| {
         let program = format!(
             "set -e; source ./script; COMP_WORDS=({words}); COMP_CWORD={count}; \
-             f=$(complete -p syrch-host | sed 's/.*-F \\([^ ]*\\).*/\\1/'); $f syrch-host \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[@]}}\""
+             f=$(complete -p syrch-host | sed 's/.*-F \\([^ ]*\\).*/\\1/'); $f syrch-host \
+             \"${{COMP_WORDS[$COMP_CWORD]}}\" \"${{COMP_WORDS[$COMP_CWORD-1]}}\"; echo \
+             \"${{COMPREPLY[@]}}\""
         );
         let output =
             finish(Command::new("bash").args(["-c", &program]).current_dir(place.path()), "");

@@ -143,7 +143,9 @@ fn interface(page: &mut String, wit: &Resolve, one: &Interface) {
     for (name, found) in &one.types {
         let definition = &wit.types[*found];
         // A type of another interface that is used here stands there.
-        let is_used = matches!(&definition.kind, TypeDefKind::Type(Type::Id(other)) if wit.types[*other].owner != TypeOwner::Interface(id));
+        let is_used = matches!(
+            &definition.kind, TypeDefKind::Type(Type::Id(other)) if wit.types[*other].owner != TypeOwner::Interface(id)
+        );
         if !is_used {
             type_item(page, wit, name, definition);
         }
@@ -182,8 +184,10 @@ fn page(wit: &Resolve) -> String {
         wit.interfaces.iter().filter_map(|(_, one)| Some((one.name.as_deref()?, one))).collect();
     let mut page = "# Reference of roles, ports and values
 
-Made from [`wit/`](../wit/README.md) by a test; change the comments there. [Plugins](plugins.md) says how to write one, and
-[`sdk/`](../sdk/README.md) how these names are spelled in each language. The bounds on all that a plugin returns or passes in stand in
+Made from [`wit/`](../wit/README.md) by a test; change the comments there. [Plugins](plugins.md) \
+  says how to write one, and
+[`sdk/`](../sdk/README.md) how these names are spelled in each language. The bounds on all that a \
+  plugin returns or passes in stand in
 [`wit/README.md`](../wit/README.md#bounds-on-what-a-guest-returns).
 
 ## Roles
@@ -229,6 +233,7 @@ fn the_reference_is_what_the_contract_says() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/contract.md differs from wit/: UPDATE_CONTRACT=1 cargo test -p syrch-host --test e2e -- the_reference"
+        "docs/contract.md differs from wit/: UPDATE_CONTRACT=1 cargo test -p syrch-host --test e2e \
+         -- the_reference"
     );
 }

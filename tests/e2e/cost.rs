@@ -130,7 +130,12 @@ fn arms_that_fill_the_pool_take_nothing_from_others() {
     let plugin = place.path().join("large.wasm");
     fs::write(&plugin, zoo::with_ballast(fs::read(zoo::hostile()).unwrap(), 7)).unwrap();
     shop(place.path());
-    let line = |n: usize| json!({"id": format!("q{n}"), "db": "shop", "question": format!("Is it {n}?"), "gold_sql": "SELECT 1"});
+    let line = |n: usize| {
+        json!({
+            "id": format!("q{n}"), "db": "shop", "question": format!("Is it {n}?"),
+            "gold_sql": "SELECT 1"
+        })
+    };
     place.file("suite.jsonl", (0..QUESTIONS).map(|n| format!("{}\n", line(n))).collect::<String>());
     let mut arms = String::new();
     for (name, depth) in [("one", 1), ("two", 2), ("three", 4)] {
@@ -144,7 +149,8 @@ fn arms_that_fill_the_pool_take_nothing_from_others() {
     let endpoint =
         MockEndpoint::start(Script::new().on([""], Reply::sql("SELECT 1", 0.9).delay_ms(20)));
     let words = format!(
-        "compare single{arms} suite.jsonl --workers 160 --no-cache --llm openai --model mock --format json"
+        "compare single{arms} suite.jsonl --workers 160 --no-cache --llm openai --model mock \
+         --format json"
     );
     let said = Said::from_output(
         place.words(&words).args(["--base-url", &endpoint.url()]).output().unwrap(),

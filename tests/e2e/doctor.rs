@@ -184,8 +184,9 @@ fn every_endpoint_has_its_line() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::new());
     let config = format!(
-        "llm:\n  provider: openai\n  model: mock\n  base_url: {url}\n  endpoints:\n    near: {{provider: openai, base_url: \"{url}\"}}\n    \
-         gone: {{provider: openai, base_url: \"http://127.0.0.1:9/v1\"}}\n  models:\n    one: {{endpoint: near, model: mock}}\n    \
+        "llm:\n  provider: openai\n  model: mock\n  base_url: {url}\n  endpoints:\n    near: \
+         {{provider: openai, base_url: \"{url}\"}}\n    gone: {{provider: openai, base_url: \
+         \"http://127.0.0.1:9/v1\"}}\n  models:\n    one: {{endpoint: near, model: mock}}\n    \
          two: {{endpoint: gone, model: mock}}\n",
         url = endpoint.url()
     );

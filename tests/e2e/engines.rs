@@ -15,10 +15,13 @@ use crate::bad_input::{Place, assert_refused, finish, read_streams};
 const SHOP: [&str; 6] = [
     "CREATE TABLE customers (id INT NOT NULL, name {text} NOT NULL, country {text})",
     "CREATE TABLE products (id INT NOT NULL, name {text}, price DOUBLE)",
-    "CREATE TABLE orders (id INT NOT NULL, customer_id INT, product_id INT, quantity INT, status {text})",
-    "INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy')",
+    "CREATE TABLE orders (id INT NOT NULL, customer_id INT, product_id INT, quantity INT, \
+     status {text})",
+    "INSERT INTO customers \
+     VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy')",
     "INSERT INTO products VALUES (1,'lamp',20.0),(2,'desk',150.5),(3,'chair',75.5)",
-    "INSERT INTO orders VALUES (1,1,1,2,'shipped'),(2,1,2,1,'cancelled'),(3,2,3,4,'shipped'),(4,3,1,1,'open')",
+    "INSERT INTO orders \
+     VALUES (1,1,1,2,'shipped'),(2,1,2,1,'cancelled'),(3,2,3,4,'shipped'),(4,3,1,1,'open')",
 ];
 
 const QUESTIONS: [&str; 5] = [
@@ -245,7 +248,8 @@ fn duckdb_has_doubts_about_statements_that_mean_something_else() {
     let database = over_duckdb(&place, &library);
     let visits = [
         "CREATE TABLE visits(id INT, kind VARCHAR, paid VARCHAR, created_at TIMESTAMP)",
-        "INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', '2024-05-11 10:30'),
+        "INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', \
+         '2024-05-11 10:30'),
             (3, 'later', '100', '2024-05-12 00:00')",
         "CHECKPOINT",
     ];
@@ -273,8 +277,10 @@ fn duckdb_has_doubts_about_statements_that_mean_something_else() {
         assert!(found.contains(words), "{sql}: {found}");
     }
     for sql in [
-        "SELECT COUNT(*) FROM visits WHERE created_at >= '2024-05-11' AND created_at < '2024-05-12'",
-        "SELECT COUNT(*) FROM visits WHERE CAST(created_at AS DATE) = '2024-05-11' AND kind = 'later'",
+        "SELECT COUNT(*) FROM visits WHERE created_at >= '2024-05-11' \
+         AND created_at < '2024-05-12'",
+        "SELECT COUNT(*) FROM visits WHERE CAST(created_at AS DATE) = '2024-05-11' \
+         AND kind = 'later'",
         "SELECT SUM(CAST(replace(paid, ',', '') AS DOUBLE)) FROM visits",
         "SELECT kind, created_at FROM visits ORDER BY kind",
         "SELECT id, COUNT(*) FROM visits GROUP BY id",

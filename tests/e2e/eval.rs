@@ -113,7 +113,8 @@ fn nothing_against_nothing_is_no_match() {
     let other = self::endpoint(SQL);
     let mut command = eval(&place, &other);
     let shown = Said::from_output(command.args(["--expected", "gold.csv"]).output().unwrap());
-    let reported = "bag-v1 cannot tell: the expected result has no rows, and neither have those of many wrong statements\n";
+    let reported = "bag-v1 cannot tell: the expected result has no rows, and neither have those of \
+                    many wrong statements\n";
     assert!(shown.stdout.starts_with(reported), "{}", shown.all());
     assert!(said.code == 3 || said.stdout.contains(reported.trim_end()), "{}", said.all());
 }

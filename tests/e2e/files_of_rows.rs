@@ -49,7 +49,8 @@ fn a_csv_file_answers_a_question_and_its_types_are_said_once() {
     };
     let (report, stderr) = ask();
     assert_eq!(report["answer"]["rows"], json!([["North", 3], ["South", 3]]), "{report}");
-    let read = "read sales.csv as the table sales: 3 rows of region TEXT, product TEXT, units INTEGER, price REAL\n";
+    let read = "read sales.csv as the table sales: 3 rows of region TEXT, product TEXT, units \
+                INTEGER, price REAL\n";
     assert!(stderr.contains(read), "{stderr}");
     let (again, stderr) = ask();
     assert_eq!(
@@ -238,7 +239,10 @@ fn what_cannot_be_read_is_said_with_what_to_do() {
 #[test]
 fn a_suite_names_a_file_of_its_folder() {
     let place = place();
-    let question = json!({"id": "1", "db": "sales.csv", "question": "How many sales are there?", "gold_sql": "SELECT count(*) FROM sales"});
+    let question = json!({
+        "id": "1", "db": "sales.csv", "question": "How many sales are there?",
+        "gold_sql": "SELECT count(*) FROM sales"
+    });
     fs::write(place.path().join("data/suite.jsonl"), question.to_string()).unwrap();
     prints(host(&place).args(["suite", "lint", "data/suite.jsonl"]));
 }
@@ -336,7 +340,8 @@ fn rows_of(place: &Place, db: &str, flags: &[&str], statement: &str) -> (Value, 
 #[test]
 fn numbers_are_numbers_as_people_write_them() {
     let place = place();
-    let grants = "year,region,amount\n2024,North,\"1,200,000\"\n2024,South,\"350,500\"\n2023,North,\"4,000\"\n2023,South,975\n";
+    let grants = "year,region,amount\n2024,North,\"1,200,000\"\n2024,South,\"350,500\"\n\
+                  2023,North,\"4,000\"\n2023,South,975\n";
     let czech = "filiale;umsatz\nKiel;10 237,65\nUlm;1 000,10\n";
     let spanish = "tienda;ventas\nLugo;1.240.294,00 €\nVigo;12,50 €\n";
     let books = "month,profit,margin\nJan,$1250.00,12%\nFeb,($987.65),7.5%\nMar,NA,-\n";

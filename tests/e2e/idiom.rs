@@ -14,9 +14,9 @@ const MOST: [(&str, usize); 6] = [
 ];
 
 /// Participles that do not end in `ed`. Those that are verbs as well (`read`, `put`) are none.
-const IRREGULAR: &str = " begun bought bound brought built caught chosen done drawn found given gone \
-    grown held hidden kept known lost made meant met said seen sent shown sorted spent taken taught \
-    told written ";
+const IRREGULAR: &str = " begun bought bound brought built caught chosen done drawn found given \
+                         gone grown held hidden kept known lost made meant met said seen sent \
+                         shown sorted spent taken taught told written ";
 /// Verbs that end as participles do.
 const VERBS: &str = " embed exceed feed need proceed seed speed succeed ";
 

@@ -22,14 +22,17 @@ const PROMPT: usize = 6_000;
 fn script() -> String {
     let mut script = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
         CREATE TABLE orders(id INTEGER PRIMARY KEY, placed TEXT, t_amt REAL);
-        CREATE TABLE baskets(basket_customer INTEGER REFERENCES customers(id), basket_order INTEGER REFERENCES orders(id));
+        CREATE TABLE baskets(basket_customer INTEGER REFERENCES customers(id), basket_order \
+          INTEGER REFERENCES orders(id));
         CREATE TABLE t_xy(id INTEGER PRIMARY KEY, twn TEXT);
-        INSERT INTO customers VALUES (1, 'Ada'); INSERT INTO orders VALUES (1, '2024-01-01', 5), (2, '2024-01-02', 6);
+        INSERT INTO customers VALUES (1, 'Ada'); INSERT INTO orders VALUES (1, '2024-01-01', 5), \
+          (2, '2024-01-02', 6);
         INSERT INTO baskets VALUES (1, 1), (1, 2); INSERT INTO t_xy VALUES (1, 'Lyon');"
         .to_owned();
     for number in 0..90 {
         script += &format!(
-            "CREATE TABLE stores_{number}(id INTEGER PRIMARY KEY, label TEXT, opened TEXT, area REAL, staff INTEGER);"
+            "CREATE TABLE stores_{number}(id INTEGER PRIMARY KEY, label TEXT, opened TEXT, area \
+             REAL, staff INTEGER);"
         );
     }
     script
@@ -235,7 +238,8 @@ fn a_suite_says_what_linking_shows_and_misses() {
 #[test]
 fn questions_in_another_language_get_keywords_and_copies_stay_behind() {
     let place = Place::new();
-    let copies = "CREATE TABLE stg_orders(id INTEGER, total REAL); CREATE TABLE orders_20240131(id INTEGER, total REAL);";
+    let copies = "CREATE TABLE stg_orders(id INTEGER, total REAL); CREATE TABLE orders_20240131(id \
+                  INTEGER, total REAL);";
     sqlite(&place.database, &format!("{}{copies}", script()));
     let script = Script::new()
         .on(["Give at most 16 keywords"], Reply::json(&json!({ "keywords": ["orders"] })))
@@ -294,8 +298,10 @@ fn without_solved_examples_some_are_made_of_the_tables() {
     let rows =
         "('Ada', 'France', 3.5), ('Bob', 'Spain', 4.5), ('Cy', 'France', 1.5), ('Di', 'Spain', 2)";
     let script = format!(
-        "CREATE TABLE customers(name TEXT, country TEXT, rating REAL); INSERT INTO customers VALUES {rows};
-         CREATE TABLE orders(id INTEGER PRIMARY KEY, placed TEXT); INSERT INTO orders VALUES (1, '2024-01-01');"
+        "CREATE TABLE customers(name TEXT, country TEXT, rating REAL); INSERT INTO customers \
+         VALUES {rows};
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, placed TEXT); INSERT INTO orders \
+           VALUES (1, '2024-01-01');"
     );
     let database = sqlite(folder.path().join("shop.sqlite"), &script);
     let shown = |flags: &[&str]| {

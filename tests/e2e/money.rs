@@ -125,8 +125,9 @@ fn purposes_are_answered_by_the_models_they_name() {
 #[test]
 fn a_key_in_a_file_or_a_variable_is_never_shown() {
     let place = Place::new();
-    let file = "llm:\n  endpoints:\n    a: {provider: openai, base_url: \"http://localhost:1/v1\", api_key: sk-canary-file}\n    \
-                b: {provider: anthropic, base_url: \"http://localhost:2\"}\n";
+    let file = "llm:\n  endpoints:\n    a: {provider: openai, base_url: \"http://localhost:1/v1\", \
+                api_key: sk-canary-file}\n    b: {provider: anthropic, base_url: \
+                \"http://localhost:2\"}\n";
     place.file("home/.syrch/config.yml", file);
     for format in ["auto", "json", "csv"] {
         for words in ["config", "config --origin", "config -vvv", "doctor"] {
@@ -188,7 +189,9 @@ fn a_vendors_key_goes_to_no_other_endpoint() {
 fn origins(command: &mut Command) -> Value {
     let output = finish(command.args(["config", "--origin", "--format", "json"]), "");
     let (stdout, stderr) = read_streams(&output);
-    serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))["llm"].clone()
+    serde_json::from_str::<Value>(&stdout)
+        .unwrap_or_else(|error| panic!("{error}: {stderr}"))["llm"]
+        .clone()
 }
 
 #[test]

@@ -49,7 +49,8 @@ impl Figures {
         let total = self.outcomes.len();
         let abstained = self.outcomes.iter().filter(|outcome| outcome.confidence.is_none()).count();
         println!(
-            "{}: right {}/{total} ({:.1} %), abstained {abstained}, failed {}, without a running gold {}, AUROC {:.3}, {:.2} ms a question",
+            "{}: right {}/{total} ({:.1} %), abstained {abstained}, failed {}, without a running \
+             gold {}, AUROC {:.3}, {:.2} ms a question",
             self.name,
             self.right(),
             100.0 * self.share(),

@@ -21,11 +21,13 @@ use crate::bad_input::{assert_refused, finish, read_streams};
 use crate::{host, lives_in};
 
 /// A statement that counts the orders of each customer by reading all orders for each of them.
-pub(super) const SLOW: &str = "SELECT c.id, (SELECT count(*) FROM orders AS o WHERE o.customer_id = c.id) AS n FROM customers AS c";
+pub(super) const SLOW: &str = "SELECT c.id, (SELECT count(*) FROM orders AS o \
+                               WHERE o.customer_id = c.id) AS n FROM customers AS c";
 
 /// The same rows, by reading the orders once.
 pub(super) const FAST: &str = "SELECT c.id, coalesce(g.n, 0) AS n FROM customers AS c LEFT JOIN \
-     (SELECT o.customer_id, count(*) AS n FROM orders AS o GROUP BY o.customer_id) AS g ON g.customer_id = c.id";
+     (SELECT o.customer_id, count(*) AS n FROM orders AS o GROUP BY o.customer_id) AS g ON \
+     g.customer_id = c.id";
 
 /// A folder with a home of its own, and a database in which [`SLOW`] takes some hundredths of a
 /// second.
@@ -41,7 +43,8 @@ impl Slow {
         let folder = scratch();
         let script = format!(
             "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-             CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, total INTEGER NOT NULL);
+             CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, total \
+               INTEGER NOT NULL);
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {customers})
                  INSERT INTO customers SELECT i, 'customer ' || i FROM n;
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {orders})

@@ -18,9 +18,12 @@ fn hostile() -> Place {
         place.path().join("cells.sqlite"),
         "CREATE TABLE cells(id INTEGER PRIMARY KEY, cell TEXT);
          INSERT INTO cells(cell) VALUES
-           ('a' || char(27) || ']52;c;ZWNobw==' || char(7) || 'b'), ('abc' || char(0x202e) || 'txt'),
-           ('one' || char(13) || 'two'), ('x' || char(0) || 'y'), ('=HYPERLINK(\"http://e.example\",\"x\")'),
-           ('<script>alert(1)</script>'), ('a|b'), ('a' || char(10) || 'b'), ('006'), ('say \"hi\", you'), (NULL),
+           ('a' || char(27) || ']52;c;ZWNobw==' || char(7) || 'b'), \
+             ('abc' || char(0x202e) || 'txt'),
+           ('one' || char(13) || 'two'), ('x' || char(0) || 'y'), \
+             ('=HYPERLINK(\"http://e.example\",\"x\")'),
+           ('<script>alert(1)</script>'), ('a|b'), ('a' || char(10) || 'b'), ('006'), ('say \
+             \"hi\", you'), (NULL),
            (char(0x9b) || '2J'), ('-2+3'), ('[x](javascript:0)'), ('naïve 漢字');
          CREATE TABLE long(cell TEXT);
          INSERT INTO long VALUES (replace(hex(zeroblob(50000)), '0', 'é'));

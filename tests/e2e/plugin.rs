@@ -208,7 +208,8 @@ fn a_project_without_its_component_is_to_be_built() {
         .set_modified(later)
         .unwrap();
     let stale = run_plugin(place, &["test", "short"], "");
-    let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which is used as it is: `syrch-host plugin build short`";
+    let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which is used as it is: \
+                   `syrch-host plugin build short`";
     assert!(stale.code == 0 && stale.stderr.contains(warning), "{}", stale.all());
     let called = run_plugin(place, &["call", "short/build/short.wasm", "solver"], "{}");
     assert!(called.stderr.contains(warning), "{}", called.all());
@@ -396,12 +397,19 @@ fn the_statements_of_an_input_take_a_bounded_memory() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
     let rivals = |count: usize| {
-        let database = "CREATE TABLE t (a); INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) \
-                        SELECT printf('%0900000d', i) FROM n";
+        let database = "CREATE TABLE t (a); INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 \
+                        UNION ALL SELECT i + 1 FROM n LIMIT 5) SELECT printf('%0900000d', i) \
+                        FROM n";
         let rivals: Vec<Value> = (0..count)
-            .map(|number| json!({"candidate": {"id": format!("a{number}"), "sql": "SELECT a FROM t"}}))
+            .map(|number| {
+                json!({
+                    "candidate": {"id": format!("a{number}"), "sql": "SELECT a FROM t"}
+                })
+            })
             .collect();
-        let case = json!({"role": "reward", "database": database, "rows": "none", "input": {"rivals": rivals}});
+        let case = json!({
+            "role": "reward", "database": database, "rows": "none", "input": {"rivals": rivals}
+        });
         fs::write(place.join("many.json"), case.to_string()).unwrap();
         run_plugin(place, &["call", "execution", "--case", "many.json"], "")
     };
@@ -524,7 +532,8 @@ fn small_cases_take_neither_much_memory_nor_time() {
     );
     refused(&long, "too large or nested too deep");
     refused(
-        "role: reward\ndatabase: WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n\n",
+        "role: reward\ndatabase: WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
+         SELECT sum(i) FROM n\n",
         "more than 20 s",
     );
     refused("role: reward\ndatabase: SELECT load_extension('./x.so')\n", "the case's database");

@@ -14,13 +14,19 @@ use crate::bad_input::{Place, assert_refused, finish, read_streams};
 
 /// The shop of the other tests, with the types of this engine.
 pub(crate) const SHOP: &str = "
-CREATE TABLE customers(id int PRIMARY KEY, name text NOT NULL, country text, is_active boolean NOT NULL);
+CREATE TABLE customers(id int PRIMARY KEY, name text NOT NULL, country text, is_active \
+  boolean NOT NULL);
 CREATE TABLE products(id int PRIMARY KEY, name text, price numeric(10,2));
-CREATE TABLE orders(id int PRIMARY KEY, customer_id int REFERENCES customers, product_id int REFERENCES products, quantity int,
+CREATE TABLE orders(id int PRIMARY KEY, customer_id int REFERENCES customers, product_id int \
+  REFERENCES products, quantity int,
   status varchar(20), ordered date);
-INSERT INTO customers VALUES (1,'Ada','France',true),(2,'Ben','Spain',true),(3,'Cleo','France',false),(4,'Dora','Italy',true);
+INSERT INTO customers \
+  VALUES (1,'Ada','France',true),(2,'Ben','Spain',true),(3,'Cleo','France',false),(4,'Dora',\
+  'Italy',true);
 INSERT INTO products VALUES (1,'lamp',20.00),(2,'desk',150.10),(3,'chair',75.50);
-INSERT INTO orders VALUES (1,1,1,2,'shipped','2023-01-05'),(2,1,2,1,'cancelled','2024-02-11'),(3,2,3,4,'shipped','2024-02-20'),
+INSERT INTO orders \
+  VALUES (1,1,1,2,'shipped','2023-01-05'),(2,1,2,1,'cancelled','2024-02-11'),(3,2,3,4,'shipped',\
+  '2024-02-20'),
   (4,3,1,1,'open','2024-03-02');
 ANALYZE;
 ";
@@ -34,8 +40,9 @@ const WRITTEN: &str = "pw-S3kr1t%25Wd";
 fn shop(server: &Server, name: &str) {
     server.database(name, SHOP);
     let role = format!(
-        "CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; \
-         REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC; REVOKE CREATE ON SCHEMA public FROM PUBLIC;"
+        "CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'; GRANT SELECT ON ALL TABLES IN SCHEMA \
+         public TO {name}; REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC; REVOKE \
+         CREATE ON SCHEMA public FROM PUBLIC;"
     );
     server.psql(name, &role).unwrap();
 }
@@ -55,12 +62,15 @@ fn json(command: &mut Command) -> Value {
 #[test]
 fn statements_that_mean_something_else_are_doubtful() {
     let Some(server) = Server::get_shared() else { return };
-    let tables = "CREATE TABLE visits(id int PRIMARY KEY, kind varchar(20), paid text, created_at timestamp);
-        INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', '2024-05-11 10:30'),
+    let tables = "CREATE TABLE visits(id int PRIMARY KEY, kind varchar(20), paid text, \
+                  created_at timestamp);
+        INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', \
+          '2024-05-11 10:30'),
             (3, 'later', '100', '2024-05-12 00:00');";
     server.database("doubts", tables);
     let role = "CREATE ROLE doubts LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO doubts;
-        REVOKE TEMPORARY ON DATABASE doubts FROM PUBLIC; REVOKE CREATE ON SCHEMA public FROM PUBLIC;";
+        REVOKE TEMPORARY ON DATABASE doubts FROM PUBLIC; REVOKE CREATE ON SCHEMA public \
+          FROM PUBLIC;";
     server.psql("doubts", role).unwrap();
     let place = Place::new();
     let url = server.url("doubts", "doubts");
@@ -89,7 +99,8 @@ fn statements_that_mean_something_else_are_doubtful() {
         assert!(found.contains(words), "{sql}: {found}");
     }
     for sql in [
-        "SELECT COUNT(*) FROM visits WHERE created_at >= '2024-05-11' AND created_at < '2024-05-12'",
+        "SELECT COUNT(*) FROM visits WHERE created_at >= '2024-05-11' \
+         AND created_at < '2024-05-12'",
         "SELECT COUNT(*) FROM visits WHERE created_at::date = '2024-05-11' AND kind = 'later'",
         "SELECT SUM(CAST(replace(paid, ',', '') AS numeric)) FROM visits",
         "SELECT kind, created_at FROM visits ORDER BY kind",

@@ -527,7 +527,8 @@ fn packages_count_as_installed_when_the_tools_are_there() {
     assert!(!stamp.exists());
     // A stamp of an earlier version, which had checked nothing.
     fs::write(&stamp, "whatever").unwrap();
-    let tool = "printf '#!/bin/sh\\nexit 0\\n' > node_modules/.bin/$tool && chmod +x node_modules/.bin/$tool";
+    let tool = "printf '#!/bin/sh\\nexit 0\\n' > node_modules/.bin/$tool && chmod +x \
+                node_modules/.bin/$tool";
     let broken = install(&format!("tool=esbuild; {tool}"));
     assert!(
         broken.stderr.contains("componentize-qjs is missing") && broken.code == 10,

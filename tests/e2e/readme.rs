@@ -268,7 +268,8 @@ fn the_binary_needs_no_file_and_no_network() {
     std::fs::copy(env!("CARGO_BIN_EXE_syrch-host"), &elsewhere).unwrap();
     let ask = |prefix: &str| {
         format!(
-            "{prefix} {} --planner plugins/decompose.wasm -q 'How many customers are there?' --db examples/shop.sqlite",
+            "{prefix} {} --planner plugins/decompose.wasm -q 'How many customers are there?' --db \
+             examples/shop.sqlite",
             elsewhere.display()
         )
     };

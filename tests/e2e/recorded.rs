@@ -13,7 +13,11 @@ const QUESTION: &str = "How many customers are there?";
 
 /// Two systems' answers to one question over the shop, and another question that nobody answered.
 fn suite(place: &Place) {
-    let question = |id: &str, words: &str| json!({"id": id, "db": "shop", "question": words, "gold_sql": "SELECT 'gold'"});
+    let question = |id: &str, words: &str| {
+        json!({
+            "id": id, "db": "shop", "question": words, "gold_sql": "SELECT 'gold'"
+        })
+    };
     place.file(
         "questions.jsonl",
         format!("{}\n{}\n", question("q1", QUESTION), question("q2", "Who is missing?")),

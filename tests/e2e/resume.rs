@@ -18,7 +18,8 @@ const QUESTION: &str = "How much did each customer from France spend?";
 /// A wide search with repairs, in which every call takes a while.
 fn script() -> Script {
     let worth = for_task("the worth of each order");
-    let good = "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o JOIN products p ON p.id = o.product_id";
+    let good = "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o \
+                JOIN products p ON p.id = o.product_id";
     Script::new()
         .on(
             [PLAN],
@@ -31,16 +32,21 @@ fn script() -> Script {
         )
         .on(
             [for_task("the customers from France").as_str()],
-            Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95).delay_ms(120),
+            Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95)
+                .delay_ms(120),
         )
         // The first attempt fails; what follows it says so.
         .on([worth.as_str(), "Earlier attempts"], Reply::sql(good, 0.95).delay_ms(60))
-        .on([worth.as_str()], Reply::sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9).delay_ms(50))
+        .on(
+            [worth.as_str()],
+            Reply::sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9)
+                .delay_ms(50),
+        )
         .on(
             [for_task("what each of them spent").as_str()],
             Reply::sql(
-                "SELECT a.name, SUM(b.worth) AS total FROM task_A a JOIN task_B b ON b.customer_id = a.id \
-                 GROUP BY a.name ORDER BY total DESC",
+                "SELECT a.name, SUM(b.worth) AS total FROM task_A a \
+                 JOIN task_B b ON b.customer_id = a.id GROUP BY a.name ORDER BY total DESC",
                 0.95,
             )
             .delay_ms(40),

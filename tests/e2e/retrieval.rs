@@ -210,7 +210,8 @@ fn many_tables(place: &Place) {
     let tables: String = (0..40)
         .map(|n| {
             format!(
-                "CREATE TABLE part_{n:02}(id INTEGER PRIMARY KEY, amount_{n} REAL, label_{n} TEXT, place_{n} TEXT);"
+                "CREATE TABLE part_{n:02}(id INTEGER PRIMARY KEY, amount_{n} REAL, label_{n} TEXT, \
+                 place_{n} TEXT);"
             )
         })
         .collect();
@@ -376,7 +377,10 @@ fn solved_examples_are_whole_turns_before_the_question() {
     let lines = [
         json!({"question": "How many customers live in Spain?", "sql": long}),
         json!({"question": "Which day has most orders?", "sql": "SELECT 1"}),
-        json!({"question": "How many customers live there?", "sql": format!("SELECT '{}'", "y".repeat(5_000))}),
+        json!({
+            "question": "How many customers live there?",
+            "sql": format!("SELECT '{}'", "y".repeat(5_000))
+        }),
     ];
     let examples = place.path().join("examples.jsonl");
     fs::write(&examples, lines.map(|line| line.to_string()).join("\n")).unwrap();

@@ -105,7 +105,9 @@ fn what_is_kept_is_the_users_alone_and_holds_no_key() {
     let content = format!("```sql\nSELECT id FROM customers -- {KEY}\n```\nConfidence: 0.95");
     let echo = json!({
         "model": format!("m {KEY}"),
-        "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+        "choices": [{
+            "message": {"role": "assistant", "content": content}, "finish_reason": "stop"
+        }],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10}
     });
     let script = Script::new()

@@ -41,7 +41,8 @@ fn skill_decides_whether_the_answer_is_right_and_the_file_may_say_it() {
     assert_eq!((skilled.code, skilled.stdout.as_str()), (0, "many\n4\n"), "{}", skilled.all());
     place.file(
         "own.yml",
-        "llm:\n  provider: simulated:suite.jsonl\n  simulated:\n    skill: -20\n    output_tokens: 0\n",
+        "llm:\n  provider: simulated:suite.jsonl\n  simulated:\n    skill: -20\n    \
+         output_tokens: 0\n",
     );
     let wrong =
         run_words(&place, "--db shop.sqlite --config own.yml --format csv", &["-q", QUESTION], &[]);

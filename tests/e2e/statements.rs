@@ -13,7 +13,8 @@ use syrch_kit::corpus::{lines, text};
 use crate::bad_input::{Place, finish, read_streams};
 
 /// All tables but `secret_tokens`, and no view that reads it.
-const GRANTED: &str = "customers,products,orders,order_items,order,employees,events,canary,notes_fts,trig_t,v_revenue,v_evil";
+const GRANTED: &str = "customers,products,orders,order_items,order,employees,events,canary,\
+                       notes_fts,trig_t,v_revenue,v_evil";
 
 /// The most rows of a result.
 const ROWS: u64 = 10_000;

@@ -98,7 +98,8 @@ fn the_schema_refuses_what_the_host_refuses() {
     for (text, is_right) in [
         ("name: a\nroles: {solver: refine}\n", true),
         (
-            "name: a\nroles: {linker: none, solver: {plugin: refine, config: {}}}\npolicy: {high_confidence: 1, max_rounds: 256}\n",
+            "name: a\nroles: {linker: none, solver: {plugin: refine, config: {}}}\n\
+             policy: {high_confidence: 1, max_rounds: 256}\n",
             true,
         ),
         ("name: a\nroles: {solver: none}\n", false),
@@ -116,11 +117,13 @@ fn the_schema_refuses_what_the_host_refuses() {
         ("name: a\nroles: {rewriter: none}\n", false),
         ("name: a\nflow: {start: draft, nodes: {draft: {next: run}, run: {}}}\n", true),
         (
-            "name: a\nflow: {start: a, nodes: {a: {do: draft, next: [run]}, run: {on: {empty: b}}, b: {do: ask}}}\n",
+            "name: a\nflow: {start: a, nodes: {a: {do: draft, next: [run]}, run: {on: {empty: b}}, \
+             b: {do: ask}}}\n",
             true,
         ),
         (
-            "name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: {draft: {next: run}, run: }}}}}\n",
+            "name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: \
+             {draft: {next: run}, run: }}}}}\n",
             true,
         ),
         ("name: a\nflow: {start: draft, nodes: {draft: {next: 3}}}\n", false),
@@ -207,7 +210,8 @@ fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
     fs::copy(zoo::hostile(), place.path().join("saved/parts/mine.wasm")).unwrap();
     place.file(
         "saved/own.yml",
-        "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: {behaviour: escape-codes}}}\n",
+        "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: \
+         {behaviour: escape-codes}}}\n",
     );
     let output = finish(&mut place.words("strategy show saved/own.yml -o elsewhere/own.yml"), "");
     assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
@@ -237,12 +241,16 @@ fn everything_wrong_with_a_file_is_reported_at_once() {
     );
     place.file(
         "plugins.yml",
-        "name: a\nroles:\n  planner: decompos\n  clarifier:\n    plugin: ambiguity\n    config: {threshhold: 0.5, threshold: 7}\n",
+        "name: a\nroles:\n  planner: decompos\n  clarifier:\n    plugin: ambiguity\n    config: \
+         {threshhold: 0.5, threshold: 7}\n",
     );
     let reported = [
-        "plugins.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean `decompose`?",
-        "plugins.yml:6:14: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?",
-        "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the maximum of 1",
+        "plugins.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean \
+         `decompose`?",
+        "plugins.yml:6:14: roles.clarifier.config: `ambiguity` has no setting `threshhold`; \
+         did you mean `threshold`?",
+        "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the \
+         maximum of 1",
     ];
     assert_refused(&mut place.words("strategy show plugins.yml"), 10, &reported);
     assert_refused(
@@ -282,7 +290,8 @@ fn the_origin_of_what_a_strategy_sets_is_reported() {
     let place = Place::new();
     place.file(
         "own.yml",
-        "name: own\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 0.5}}}\npolicy: {max_depth: 2}\n",
+        "name: own\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 0.5}}}\n\
+         policy: {max_depth: 2}\n",
     );
     let shown = document(&place, "config --origin --strategy own.yml --max-attempts 4");
     let of_it = |value: Value| json!({"value": value, "origin": "strategy own.yml"});
@@ -354,7 +363,8 @@ fn a_run_is_repeated_without_its_strategy_file() {
     );
     let own = place.file(
         "own.yml",
-        "name: own\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 0.9}}}\npolicy: {max_attempts: 2}\n",
+        "name: own\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 0.9}}}\n\
+         policy: {max_attempts: 2}\n",
     );
     let state = place.path().join("state");
     let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));

@@ -122,17 +122,21 @@ fn findings_are_reported_in_all_formats_and_fail_as_asked() {
         [
             "severity,kind,id,line,db,gold,what",
             "error,does-not-run,typo,2,shop,1,unknown-column: no such column `contry`",
-            "error,writes,write,3,shop,1,\"write-refused: `DELETE` is refused: only queries may run (SELECT, VALUES, WITH … SELECT) (rule `read-only`)\"",
+            "error,writes,write,3,shop,1,\"write-refused: `DELETE` is refused: only queries may \
+             run (SELECT, VALUES, WITH … SELECT) (rule `read-only`)\"",
             "warning,empty,empty,4,shop,1,\"has no rows, as most wrong statements have none\"",
-            "warning,tie-cut,tie,5,shop,1,which rows it has is chance: rows that tie are on both sides of `ORDER BY count(*) LIMIT 1`",
-            "warning,unordered,loose,6,shop,1,\"the order is graded, and the statement has no ORDER BY\"",
-            "warning,contradiction,again,7,shop,,\"asks word for word what `sound` asks, and expects other rows\"",
+            "warning,tie-cut,tie,5,shop,1,which rows it has is chance: rows that tie are on both \
+             sides of `ORDER BY count(*) LIMIT 1`",
+            "warning,unordered,loose,6,shop,1,\"the order is graded, and the statement has no \
+             ORDER BY\"",
+            "warning,contradiction,again,7,shop,,\"asks word for word what `sound` asks, and \
+             expects other rows\"",
         ]
     );
     assert_eq!(
         stderr,
-        "7 questions on 1 database, with 7 expected answers: 2 errors and 4 warnings (1 contradiction, 1 does-not-run, 1 empty, \
-         1 tie-cut, 1 unordered, 1 writes)\n"
+        "7 questions on 1 database, with 7 expected answers: 2 errors and 4 warnings (1 \
+         contradiction, 1 does-not-run, 1 empty, 1 tie-cut, 1 unordered, 1 writes)\n"
     );
     let (markdown, _) =
         read_streams(&finish(&mut place.words("suite lint suite.jsonl --format markdown"), ""));
@@ -162,16 +166,35 @@ fn a_sound_suite_of_any_format_has_no_findings() {
         ("ours", json!({"id": "a", "db": "shop", "question": "?", "gold_sql": sql}).to_string()),
         (
             "decompose",
-            json!({"id": "a", "db": "shop.sqlite", "question": "?", "expected_data": "count.csv"}).to_string(),
+            json!({
+                "id": "a", "db": "shop.sqlite", "question": "?", "expected_data": "count.csv"
+            })
+            .to_string(),
         ),
-        ("bird", json!([{"question_id": 1, "db_id": "shop", "question": "?", "evidence": "", "SQL": sql}]).to_string()),
-        ("spider", json!([{"db_id": "shop", "question": "?", "query": sql, "sql": {}}]).to_string()),
+        (
+            "bird",
+            json!([{
+                "question_id": 1, "db_id": "shop", "question": "?", "evidence": "", "SQL": sql
+            }])
+            .to_string(),
+        ),
+        (
+            "spider",
+            json!([{
+                "db_id": "shop", "question": "?", "query": sql, "sql": {}
+            }])
+            .to_string(),
+        ),
         ("csv", format!("\u{feff}id,db,question,gold_sql\r\na,shop,?,{sql}\r\n")),
     ] {
         place.file("suite", content);
         let output = finish(&mut place.words("suite lint suite"), "");
         let expected = "1 question on 1 database, with 1 expected answer: nothing found\n";
-        assert_eq!(read_streams(&output), ("no findings\n".to_owned(), expected.to_owned()), "{name}");
+        assert_eq!(
+            read_streams(&output),
+            ("no findings\n".to_owned(), expected.to_owned()),
+            "{name}"
+        );
         assert_eq!(output.status.code(), Some(0), "{name}");
     }
 }
@@ -197,7 +220,8 @@ fn all_faults_of_a_suite_are_reported_before_anything_runs() {
         \x20 line 2: is not JSON: key must be a string at column 2\n\
         \x20 line 3, `b\\u{1b}[2J`: has no `question`\n\
         \x20 line 4, `a`: repeats the id of line 1\n\
-        \x20 line 5, `c`: `expected_data` is `/etc/passwd`, which lies outside of the suite's folder `.`\n\
+        \x20 line 5, `c`: `expected_data` is `/etc/passwd`, which lies outside of the suite's \
+        folder `.`\n\
          hint: correct it there; findings are reported once the suite can be read\n"
     );
     assert_refused(
@@ -282,9 +306,10 @@ fn databases_are_looked_for_where_the_user_says_and_only_there_by_flag() {
     let hidden =
         finish(&mut place.words("suite lint suite.jsonl --db given --tables x* --format csv"), "");
     assert!(
-        read_streams(&hidden)
-            .0
-            .contains("error,no-database,a,1,school,,\"no table of `given/database/school/school.sqlite` matches"),
+        read_streams(&hidden).0.contains(
+            "error,no-database,a,1,school,,\"no table of `given/database/school/school.sqlite` \
+             matches"
+        ),
         "{hidden:?}"
     );
     let mut spared =

@@ -20,7 +20,8 @@ fn canary(folder: &Path) -> PathBuf {
     if path.exists() {
         return path;
     }
-    let script = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'CANARY'), (2, 'Ben');";
+    let script = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers \
+                  VALUES (1, 'CANARY'), (2, 'Ben');";
     syrch_kit::sqlite(path, script)
 }
 
@@ -453,7 +454,9 @@ fn a_batch_trusts_whom_the_user_trusts() {
 fn a_suite_says_whose_calls_were_denied() {
     let folder = syrch_kit::scratch();
     let suite = folder.path().join("suite.jsonl");
-    let line = json!({"id": "1", "question": QUESTION, "sql": "SELECT count(*) FROM customers", "db": "canary"});
+    let line = json!({
+        "id": "1", "question": QUESTION, "sql": "SELECT count(*) FROM customers", "db": "canary"
+    });
     fs::write(&suite, line.to_string() + "\n").unwrap();
     canary(folder.path());
     let graded = |endpoint: &MockEndpoint, flags: &[&str]| {

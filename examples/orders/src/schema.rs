@@ -91,9 +91,12 @@ CREATE TABLE orders (
     total_price REAL NOT NULL
 );
 CREATE VIEW orders_10dim AS
-SELECT o.order_key, o.order_date, o.shipped_date, d.year, c.name AS customer, s.name AS market_segment, n.name AS nation,
-       r.name AS region, p.name AS priority, t.name AS status, k.name AS clerk, u.name AS supplier, m.name AS ship_mode,
-       o.line_count, o.quantity, o.returned_quantity, o.list_price, o.discount_amount, o.revenue, o.total_price
+SELECT o.order_key, o.order_date, o.shipped_date, d.year, c.name AS customer, s.name AS \
+  market_segment, n.name AS nation,
+       r.name AS region, p.name AS priority, t.name AS status, k.name AS clerk, u.name AS \
+         supplier, m.name AS ship_mode,
+       o.line_count, o.quantity, o.returned_quantity, o.list_price, o.discount_amount, o.revenue, \
+         o.total_price
 FROM orders o
 JOIN dates d ON d.date = o.order_date
 JOIN customers c ON c.customer_key = o.customer_key

@@ -144,10 +144,10 @@ fn rows_are_as_many_as_tpc_h_says() {
     let sums =
         "SELECT COUNT(*) FROM orders WHERE ABS(list_price - discount_amount - revenue) > 0.001";
     assert_eq!(orders.count(sums), 0);
-    let dates = "SELECT COUNT(*) FROM dates WHERE date <> printf('%04d-%02d-%02d', year, month, day) \
-        OR quarter <> (month + 2) / 3 OR strftime('%w', date) <> CASE weekday WHEN 'Sunday' THEN '0' \
-        WHEN 'Monday' THEN '1' WHEN 'Tuesday' THEN '2' WHEN 'Wednesday' THEN '3' WHEN 'Thursday' THEN '4' \
-        WHEN 'Friday' THEN '5' ELSE '6' END";
+    let dates = "SELECT COUNT(*) FROM dates WHERE date <> printf('%04d-%02d-%02d', year, month, \
+                 day) OR quarter <> (month + 2) / 3 OR strftime('%w', date) <> CASE weekday WHEN \
+                 'Sunday' THEN '0' WHEN 'Monday' THEN '1' WHEN 'Tuesday' THEN '2' WHEN 'Wednesday' \
+                 THEN '3' WHEN 'Thursday' THEN '4' WHEN 'Friday' THEN '5' ELSE '6' END";
     assert_eq!(orders.count(dates), 0);
 }
 

@@ -79,7 +79,8 @@ fn check_target() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     println!(
-        "cargo::error=the built-in plugins need the target {TARGET}: run `rustup target add {TARGET}`"
+        "cargo::error=the built-in plugins need the target {TARGET}: run `rustup target \
+         add {TARGET}`"
     );
     std::process::exit(1);
 }
@@ -166,7 +167,8 @@ fn table(
         };
         writeln!(
             table,
-            "    Builtin {{ name: {name:?}, size: {}, digest: {digest:?}, component: include_bytes!({component:?}), code: {code} }},",
+            "    Builtin {{ name: {name:?}, size: {}, digest: {digest:?}, component: \
+             include_bytes!({component:?}), code: {code} }},",
             bytes.len(),
         )?;
     }

@@ -229,9 +229,11 @@ async fn ask(
     Ok(read(part, &reported))
 }
 
-const INSTRUCTIONS: &str = "You know how people in business speak of data. For a table of a database and for each of its columns, list words \
-and short phrases (at most ten each) that somebody who has never seen the schema would use for it: synonyms, what abbreviations stand for, names \
-of measures. Leave out words that are in the name itself.";
+const INSTRUCTIONS: &str = "You know how people in business speak of data. For a table of a \
+                            database and for each of its columns, list words and short phrases (at \
+                            most ten each) that somebody who has never seen the schema would use \
+                            for it: synonyms, what abbreviations stand for, names of measures. \
+                            Leave out words that are in the name itself.";
 
 fn schema() -> Value {
     let terms = json!({ "type": "array", "items": { "type": "string" } });

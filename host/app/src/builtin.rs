@@ -113,7 +113,11 @@ mod tests {
                     serde_json::Map::from_iter([("no_such_setting".to_owned(), true.into())]);
                 let refused = plugin.configure(plugin.roles()[0], &unknown).await;
                 assert!(
-                    matches!(&refused, Err(syrch_runtime::LoadError::Config(why)) if why.contains("no_such_setting")),
+                    matches!(
+                        &refused, Err(
+                            syrch_runtime::LoadError::Config(why)
+                        ) if why.contains("no_such_setting")
+                    ),
                     "{}",
                     known.name
                 );

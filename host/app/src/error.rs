@@ -77,8 +77,9 @@ pub enum Error {
     PluginFailed(RoleError),
     /// A plugin was denied model calls: the user does not trust it with both the data and a model.
     #[error(
-        "the {role} `{plugin}` was denied model calls: it is not built in, and under --rows {rows} no such plugin calls a model once one of them \
-         may know something of the data (--trust allows it)"
+        "the {role} `{plugin}` was denied model calls: it is not built in, and under --rows {rows} \
+         no such plugin calls a model once one of them may know something of the data \
+         (--trust allows it)"
     )]
     Untrusted {
         /// The role that the plugin implements in the strategy.
@@ -89,7 +90,9 @@ pub enum Error {
         rows: RowsGrant,
     },
     /// Something would be sent to a model, and the user has not agreed to it.
-    #[error("the rewriter would send {} to a model, and nobody has agreed to that", requests(.0.len()))]
+    #[error(
+        "the rewriter would send {} to a model, and nobody has agreed to that", requests(.0.len())
+    )]
     Consent(
         /// The exact requests, without secrets.
         Vec<Preview>,

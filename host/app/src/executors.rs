@@ -448,7 +448,8 @@ mod tests {
         assert!(!foreign.contains("secret"));
         let wrong = Executor::for_url(&url("kdb://ann:secret@h/x")).unwrap_err().to_string();
         assert!(wrong.starts_with(
-            "no executor for `kdb:` databases; this version takes the path of a SQLite file (PATH or sqlite:PATH)"
+            "no executor for `kdb:` databases; this version takes the path of a SQLite file (PATH \
+             or sqlite:PATH)"
         ));
         assert!(!wrong.contains("secret"));
         assert_eq!(database_path(&url("oracle:x")), None);

@@ -43,13 +43,17 @@ impl GivenUp {
     /// The warnings for the report.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().map(|(retriever, patience): (&Retriever, &Duration)| {
-            let name = retriever.name();
-            let seconds = patience.as_secs();
-            format!(
-                "the search went on without the retriever `{name}`, which took longer than {seconds} s"
-            )
-        }).collect()
+        known
+            .iter()
+            .map(|(retriever, patience): (&Retriever, &Duration)| {
+                let name = retriever.name();
+                let seconds = patience.as_secs();
+                format!(
+                    "the search went on without the retriever `{name}`, which took longer \
+                     than {seconds} s"
+                )
+            })
+            .collect()
     }
 }
 

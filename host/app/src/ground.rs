@@ -73,7 +73,8 @@ async fn ground(
                 return Ok(Some(Grounded { answer, candidate: None, results }));
             }
             Err(reason) => warnings.push(format!(
-                "the tasks' results could not be put together ({reason}); the answer is that of task {} alone",
+                "the tasks' results could not be put together ({reason}); the answer is that of \
+                 task {} alone",
                 answer.task
             )),
         }

@@ -404,8 +404,8 @@ impl Host {
         let vectors = vectors.map(|name| {
             let database = self.database.name();
             format!(
-                "nothing is searched by the vectors of `{name}`: there are none of the schema of `{database}`; build-index with the same \
-                 model for embeddings makes them"
+                "nothing is searched by the vectors of `{name}`: there are none of the schema of \
+                 `{database}`; build-index with the same model for embeddings makes them"
             )
         });
         let notes = empty("notes", &retrieval.notes, knowledge.sources.notes.is_empty());

@@ -240,8 +240,8 @@ pub fn read_end(journal: &Journal) -> Result<Fact, Error> {
     // An optimization needs no rows.
     if journal.header.rows == RowRetention::None && journal.header.kind.is_search() {
         return Err(Error::Unfit(format!(
-            "the journal of `{run}` was written without rows (--journal-rows none), so a strict replay cannot give them; \
-             replay it without --strict"
+            "the journal of `{run}` was written without rows (--journal-rows none), so a strict \
+             replay cannot give them; replay it without --strict"
         )));
     }
     let ends = journal.records.iter().rev().find_map(|record| match record {
@@ -291,7 +291,11 @@ pub(crate) fn compare(
         (plugin.cpu_ms, plugin.memory_peak) = (known.cpu_ms, known.memory_peak);
     }
     let again = end(&Ok(report.clone()), RowRetention::Full, Vec::new());
-    let same = matches!(&again, Fact::Answer { document, outcome: now, .. } if *document == recorded && *now == outcome);
+    let same = matches!(
+        &again, Fact::Answer {
+            document, outcome: now, ..
+        } if *document == recorded && *now == outcome
+    );
     if same {
         return Ok(report);
     }

@@ -154,7 +154,8 @@ fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>)
         other => {
             let found = other.map_or_else(|| "none".to_owned(), |name| format!("`{name}`"));
             let known = format!(
-                "this host replays `{FORMAT}`, `{RECORDING}` and recorded answers (`id` and `candidates` a line)"
+                "this host replays `{FORMAT}`, `{RECORDING}` and recorded answers (`id` and \
+                 `candidates` a line)"
             );
             Err(Error::Unfit(format!(
                 "`{}` has a format that is not known ({found}): {known}",

@@ -112,7 +112,8 @@ pub fn departure(settings: &Settings) -> Option<String> {
     let databases = syrch_core::text::count(basis.databases, "database");
     (!others.is_empty()).then(|| {
         format!(
-            "the confidence was fitted on answers of `{model}` over {databases} of the suite `{suite}`; this search uses {}",
+            "the confidence was fitted on answers of `{model}` over {databases} of the suite \
+             `{suite}`; this search uses {}",
             others.join(", and ")
         )
     })
@@ -184,7 +185,8 @@ mod tests {
         );
         assert_eq!(departure(&settings("data/stock.sqlite")), None);
         assert_eq!(departure(&Settings::default()), None);
-        let fitted = "the confidence was fitted on answers of `a-model` over 12 databases of the suite `ours`; this search uses";
+        let fitted = "the confidence was fitted on answers of `a-model` over 12 databases of the \
+                      suite `ours`; this search uses";
         let mut other = settings("flights.sqlite");
         assert_eq!(departure(&other), Some(format!("{fitted} another database, `flights`")));
         other.model.model = "b".to_owned();
@@ -213,7 +215,8 @@ mod tests {
         one.database = "bank.sqlite".to_owned();
         assert_eq!(
             departure(&one).unwrap(),
-            "the confidence was fitted on answers of `a-model` over 1 database of the suite `ours`; this search uses another database, `bank`"
+            "the confidence was fitted on answers of `a-model` over 1 database of the suite \
+             `ours`; this search uses another database, `bank`"
         );
     }
 

@@ -280,7 +280,8 @@ impl ModelEmbedder {
         }
         match vectors.iter().find(|vector| length.is_some_and(|length| vector.len() != length)) {
             Some(vector) => Err(PortError::Other(format!(
-                "the model for embeddings gives {} numbers, those of the index have {}: run build-index again",
+                "the model for embeddings gives {} numbers, those of the index have {}: \
+                 run build-index again",
                 vector.len(),
                 length.unwrap_or_default()
             ))),

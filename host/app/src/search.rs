@@ -404,7 +404,9 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let linked = tokio::select! {
         biased;
         linked = linking => linked,
-        () = context.run.event_log.over(Role::Linker, context.run.clock.over()) => return Ok(context),
+        () = context.run.event_log.over(
+            Role::Linker, context.run.clock.over()
+        ) => return Ok(context),
     };
     match linked {
         Ok(linked) => {
@@ -453,7 +455,9 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let planned = tokio::select! {
         biased;
         planned = planning => planned,
-        () = context.run.event_log.over(Role::Planner, context.run.clock.over()) => return Err(over(context)),
+        () = context.run.event_log.over(
+            Role::Planner, context.run.clock.over()
+        ) => return Err(over(context)),
     };
     match planned {
         Ok(graph) => Ok(graph),

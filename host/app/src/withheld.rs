@@ -255,9 +255,11 @@ mod tests {
             "SELECT country, COUNT(*) AS n FROM customers AS c GROUP BY country ORDER BY n DESC";
         let reported = Withheld::new(["How many?"], [gold]);
         let same = [
-            "select country,\n count( * ) as \"how many\" from customers c group by 1 order by 2 desc",
+            "select country,\n count( * ) as \"how many\" from customers c group by 1 \
+             order by 2 desc",
             "select Country, count(*) from [customers] c group by country order by COUNT(*) desc;",
-            "SELECT country place, COUNT(*) total FROM customers c GROUP BY place ORDER BY total DESC",
+            "SELECT country place, COUNT(*) total FROM customers c GROUP BY place \
+             ORDER BY total DESC",
         ];
         // Numbers of columns stand for themselves.
         let examples = [
@@ -273,21 +275,28 @@ mod tests {
 
     #[test]
     fn what_tables_are_called_in_a_statement_is_all_one() {
-        let gold = "SELECT c.name, SUM(o.price) AS spent FROM customers AS c JOIN orders o ON o.customer_id = c.id GROUP BY c.id";
+        let gold = "SELECT c.name, SUM(o.price) AS spent FROM customers AS c \
+                    JOIN orders o ON o.customer_id = c.id GROUP BY c.id";
         let reported = Withheld::new(
             [],
             [gold, "SELECT x.* FROM orders x WHERE x.price IN (SELECT y.price FROM orders y)"],
         );
         let same = [
-            "select a.name, sum(b.price) from customers a inner join orders b on b.customer_id = a.id group by a.id",
-            "SELECT customers.name, SUM(price) total FROM customers JOIN orders ON orders.customer_id = customers.id GROUP BY customers.id;",
+            "select a.name, sum(b.price) from customers a inner join orders b on b.customer_id = \
+             a.id group by a.id",
+            "SELECT customers.name, SUM(price) total FROM customers \
+             JOIN orders ON orders.customer_id = customers.id GROUP BY customers.id;",
             "SELECT * FROM orders WHERE price IN (SELECT o.price FROM orders AS o)",
         ];
         let others = [
-            "SELECT c.name, SUM(o.price) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
-            "SELECT c.name, MAX(o.price) FROM customers c JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
-            "SELECT c.name, SUM(o.price) FROM clients c JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
-            "SELECT c.name, SUM(o.price) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
+            "SELECT c.name, SUM(o.price) FROM customers c JOIN orders o ON o.customer_id = c.id \
+             GROUP BY c.name",
+            "SELECT c.name, MAX(o.price) FROM customers c JOIN orders o ON o.customer_id = c.id \
+             GROUP BY c.id",
+            "SELECT c.name, SUM(o.price) FROM clients c JOIN orders o ON o.customer_id = c.id \
+             GROUP BY c.id",
+            "SELECT c.name, SUM(o.price) FROM customers c LEFT \
+             JOIN orders o ON o.customer_id = c.id GROUP BY c.id",
             "SELECT * FROM orders WHERE price NOT IN (SELECT o.price FROM orders AS o)",
         ];
         let examples: Vec<(&str, &str)> =
@@ -297,8 +306,10 @@ mod tests {
 
     #[test]
     fn statements_of_other_engines_are_known_too() {
-        let gold = "SELECT c.name FROM customers c WHERE c.tags @> ARRAY['a'] AND c.age::int > 3 FETCH FIRST 2 ROWS ONLY";
-        let same = "select name from customers where tags @> array['a'] and age::INT > 3 fetch first 2 rows only";
+        let gold = "SELECT c.name FROM customers c WHERE c.tags @> ARRAY['a'] \
+                    AND c.age::int > 3 FETCH FIRST 2 ROWS ONLY";
+        let same = "select name from customers where tags @> array['a'] and age::INT > 3 fetch \
+                    first 2 rows only";
         assert_eq!(
             left(&Withheld::new([], [gold]), &[("a", same), ("b", "SELECT 1")], &[]).0,
             ["SELECT 1"]
@@ -362,7 +373,8 @@ mod tests {
     fn how_many_are_left_out_is_reported() {
         let folder = syrch_kit::scratch();
         let said = |solved: usize, reported: usize| {
-            let example = "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n{\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
+            let example = "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n\
+                           {\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
             let examples = folder.path().join("examples.jsonl");
             let notes = folder.path().join("notes.txt");
             std::fs::write(&examples, example.replacen("SELECT 2", "SELECT 1", solved)).unwrap();

@@ -120,7 +120,9 @@ mod tests {
         }
 
         #[test]
-        fn moving_bytes_between_the_parts_gives_another_key(text in "[a-z]{1,20}", cut in 0_usize..20, other in 0_usize..20) {
+        fn moving_bytes_between_the_parts_gives_another_key(
+            text in "[a-z]{1,20}", cut in 0_usize..20, other in 0_usize..20
+        ) {
             let cut = cut.min(text.len());
             let other = other.min(text.len());
             let key = |cut: usize| Key::new(Kind::Llm, &text[..cut], &text.as_bytes()[cut..]);

@@ -167,7 +167,8 @@ impl Store {
         if let Some(value) = self.get(key, now, ttl)? {
             return Ok(Claim::Value(value));
         }
-        let sql = "SELECT 1 FROM leases WHERE key = ?1 AND owner <> ?2 AND until_ms > ?3 AND until_ms <= ?4";
+        let sql = "SELECT 1 FROM leases WHERE key = ?1 AND owner <> ?2 AND until_ms > ?3 \
+                   AND until_ms <= ?4";
         let mut statement = self.connection.prepare_cached(sql)?;
         let is_held = statement.exists(params![
             key.digest(),

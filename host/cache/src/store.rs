@@ -21,13 +21,15 @@ const VERSION: i32 = 1;
 
 const SCHEMA: &str = "
     CREATE TABLE entries (
-        key BLOB NOT NULL PRIMARY KEY, kind TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL,
+        key BLOB NOT NULL PRIMARY KEY, kind TEXT NOT NULL, created INTEGER NOT NULL, expires \
+          INTEGER NOT NULL,
         size INTEGER NOT NULL, checksum BLOB NOT NULL, value BLOB NOT NULL
     ) STRICT;
     CREATE INDEX by_age ON entries (created, size);
     CREATE INDEX by_end ON entries (expires, size);
     CREATE INDEX by_kind ON entries (kind, size);
-    CREATE TABLE leases (key BLOB NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, until_ms INTEGER NOT NULL) STRICT;";
+    CREATE TABLE leases (key BLOB NOT NULL PRIMARY KEY, owner INTEGER NOT NULL, until_ms INTEGER \
+      NOT NULL) STRICT;";
 
 /// Pages of the log before its content is moved into the file: the first process that opens the
 /// file reads the rest.
@@ -140,7 +142,8 @@ impl Store {
             )));
         }
         let made = format!(
-            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
+            "BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version \
+             = {VERSION}; COMMIT;"
         );
         Ok(self.connection.execute_batch(&made)?)
     }
@@ -177,8 +180,8 @@ impl Store {
     pub(crate) fn put(&self, key: &Key, entry: Entry<'_>, most: u64) -> Result<(), StoreError> {
         let size = i64::try_from(entry.value.len()).unwrap_or(i64::MAX);
         self.make_space(size, i64::try_from(most).unwrap_or(i64::MAX))?;
-        let sql = "INSERT OR REPLACE INTO entries (key, kind, created, expires, size, checksum, value) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT OR REPLACE INTO entries (key, kind, created, expires, size, checksum, \
+                   value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let transaction = self.begin()?;
         self.connection.prepare_cached(sql)?.execute(params![
             key.digest(),
@@ -250,8 +253,8 @@ impl Store {
         let sql = format!(
             "DELETE FROM entries WHERE rowid IN (SELECT id FROM (\
                 SELECT id, sum(size) OVER (ORDER BY place, id) - size AS before FROM (\
-                    SELECT rowid AS id, size, {order} AS place FROM entries WHERE {condition} AND ?1 IS NOT NULL \
-                    ORDER BY {order} LIMIT {BATCH_ENTRIES})\
+                    SELECT rowid AS id, size, {order} AS place FROM entries WHERE {condition} \
+                    AND ?1 IS NOT NULL ORDER BY {order} LIMIT {BATCH_ENTRIES})\
              ) WHERE before < ?2) RETURNING size"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;

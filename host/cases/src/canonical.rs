@@ -119,7 +119,8 @@ mod tests {
     #[test]
     fn nothing_is_left_out_but_what_holds_nothing() {
         let given = json!({
-            "z": 1, "a": null, "list": [], "rows": [null, []], "signals": { "attempts": 0, "samples": 3, "extra": [] },
+            "z": 1, "a": null, "list": [], "rows": [null, []],
+            "signals": { "attempts": 0, "samples": 3, "extra": [] },
             "memo": "{\"b\": 1.0, \"a\": [null]}", "extra": [["k", "{\"x\":  2}"]],
         });
         let expected = r#"{"extra":[["k",{"x":2}]],"memo":{"a":[null],"b":1},"rows":[null,[]],"signals":{"samples":3},"z":1}"#;

@@ -118,7 +118,8 @@ pub(crate) fn problem(value: Value) -> Filled {
 
 pub(crate) fn hit(value: Value) -> Filled {
     let defaults = json!({
-        "corpus": "tables", "id": "", "path": "", "table": null, "column": null, "snippet": null, "payload": null, "score": 0.0,
+        "corpus": "tables", "id": "", "path": "", "table": null, "column": null, "snippet": null,
+        "payload": null, "score": 0.0,
     });
     record("hit", value, &defaults, &[("payload", json_text)])
 }

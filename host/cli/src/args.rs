@@ -38,8 +38,9 @@ pub(crate) struct Cli {
 
 fn after_help() -> String {
     format!(
-        "Examples:\n  syrch-host -q \"How many customers are there?\" --db examples/shop.sqlite\n  syrch-host schema examples/shop.sqlite\n  \
-         syrch-host sql --db examples/shop.sqlite \"SELECT count(*) FROM orders\"\n\n{}",
+        "Examples:\n  syrch-host -q \"How many customers are there?\" --db examples/shop.sqlite\n  \
+         syrch-host schema examples/shop.sqlite\n  syrch-host sql --db examples/shop.sqlite \
+         \"SELECT count(*) FROM orders\"\n\n{}",
         Exit::help()
     )
 }

@@ -28,7 +28,8 @@ pub(crate) struct Failure {
 }
 
 /// The advice on a key that would go over plain HTTP to another machine.
-pub(crate) const EXPOSED: &str = "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
+pub(crate) const EXPOSED: &str = "use an https:// address, or a tunnel to this machine; \
+                                  --insecure-endpoint lets keys go there unprotected";
 
 /// The advice on a server that is starting.
 const STARTS: &str = "ask again in a few minutes, or wait for it by --sql-timeout 600";
@@ -115,7 +116,8 @@ impl From<SqlError> for Failure {
 fn hint(error: &Error) -> Option<String> {
     let fixed = match error {
         Error::Config(_) | Error::Unpriced { .. } => {
-            "correct the flag, variable or key; `syrch-host config --origin` shows where each setting comes from"
+            "correct the flag, variable or key; `syrch-host config --origin` shows where each \
+             setting comes from"
         }
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
@@ -137,14 +139,17 @@ fn hint(error: &Error) -> Option<String> {
             return rejection_hint(plugin, *toolchain, source);
         }
         Error::ChangedPlugin { .. } => {
-            "somebody changed the file: `syrch-host plugin add` puts a component in its place that you have reviewed"
+            "somebody changed the file: `syrch-host plugin add` puts a component in its place that \
+             you have reviewed"
         }
         Error::PluginFailed(error) if error.is_fault() => {
-            "the plugin is at fault, not your data; try the search without it. Its author sees its calls by `syrch-host trace show last`, and more by -vv"
+            "the plugin is at fault, not your data; try the search without it. Its author sees its \
+             calls by `syrch-host trace show last`, and more by -vv"
         }
         Error::Untrusted { plugin, .. } => {
             return Some(format!(
-                "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows sample:N shows cells to all plugins"
+                "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows \
+                 sample:N shows cells to all plugins"
             ));
         }
         Error::Consent(_) => {
@@ -154,10 +159,12 @@ fn hint(error: &Error) -> Option<String> {
         Error::FollowUp(_) => "change the request otherwise, or ask the question in full",
         Error::Sql(error) => return statement_hint(error),
         Error::Budget(Exhausted::Overrun) => {
-            "a statement of the search works on very long values, or the file system hangs; its thread may still run"
+            "a statement of the search works on very long values, or the file system hangs; \
+             its thread may still run"
         }
         Error::Budget(which) if which.is_total() => {
-            "--total-calls, --total-tokens and --total-usd raise the budgets of all searches together"
+            "--total-calls, --total-tokens and --total-usd raise the budgets of all \
+             searches together"
         }
         Error::Budget(_) => "--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets",
         Error::Deadline(_) => {
@@ -187,8 +194,8 @@ fn hint(error: &Error) -> Option<String> {
             "--db names the folder in which the databases are, or the one database of all questions"
         }
         Error::Replay(_) => {
-            "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other answers, and without --strict a run is \
-             made again"
+            "`syrch-host trace show RUN` shows what a run asked; --llm record:FILE records other \
+             answers, and without --strict a run is made again"
         }
         Error::PluginFailed(_)
         | Error::Definition(_)
@@ -214,14 +221,15 @@ impl From<StrategyError> for Failure {
             StrategyError::Unknown { similar, .. } => Self {
                 hint: similar_or(
                     &similar,
-                    "`syrch-host strategy list` shows the built-in ones; a path has a separator, or ends in .yml",
+                    "`syrch-host strategy list` shows the built-in ones; a path has a separator, \
+                     or ends in .yml",
                 ),
                 ..failure
             },
             StrategyError::Unreadable { .. } => failure.hint("check the path of the strategy file"),
             StrategyError::Invalid { .. } => failure.hint(
-                "correct the file at that place; `syrch-host strategy show FILE` checks all of it, and `syrch-host strategy schema` \
-                 prints a schema for editors",
+                "correct the file at that place; `syrch-host strategy show FILE` checks all of it, \
+                 and `syrch-host strategy schema` prints a schema for editors",
             ),
             StrategyError::Host(_) => Self { exit: Exit::Unexpected, ..failure },
         }
@@ -232,7 +240,8 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
     let fixed = match why {
         LoadError::Config(_) => {
             return Some(format!(
-                "`syrch-host plugin inspect {plugin}` shows the settings that -P and the config file may give it"
+                "`syrch-host plugin inspect {plugin}` shows the settings that -P and the config \
+                 file may give it"
             ));
         }
         LoadError::WrongRole { .. } => {
@@ -250,7 +259,8 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
         }
         LoadError::NotAComponent { .. } | LoadError::Broken(_) => {
             return Some(format!(
-                "make a component of it: by `syrch-host plugin build` in its project, or {}; copy the whole file",
+                "make a component of it: by `syrch-host plugin build` in its project, or {}; copy \
+                 the whole file",
                 build_command(toolchain)
             ));
         }
@@ -259,23 +269,27 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
         | LoadError::Export { .. }
         | LoadError::NoRole { .. } => {
             return Some(format!(
-                "build it against the contract of this host: by `syrch-host plugin build` in its project, or the files in `wit/` {}",
+                "build it against the contract of this host: by `syrch-host plugin build` in its \
+                 project, or the files in `wit/` {}",
                 build_command(toolchain)
             ));
         }
         LoadError::TooLarge { .. } => match toolchain {
             Toolchain::Go => {
-                "build it without debug information: `go build -ldflags='-s -w'`, or `wasm-tools strip`"
+                "build it without debug information: `go build -ldflags='-s -w'`, \
+                 or `wasm-tools strip`"
             }
             Toolchain::JavaScript => {
-                "build it smaller: `componentize-qjs --opt-size --minify`, componentize-qjs instead of componentize-js, or `wasm-tools strip`"
+                "build it smaller: `componentize-qjs --opt-size --minify`, componentize-qjs \
+                 instead of componentize-js, or `wasm-tools strip`"
             }
             Toolchain::Python => {
                 "leave out packages that it does not import, or run `wasm-tools strip`"
             }
             Toolchain::C => "build it with -Os -s, or run `wasm-tools strip`",
             Toolchain::Rust | Toolchain::Unknown => {
-                "build it with --release and without debug information: `strip = true` in the profile, or `wasm-tools strip`"
+                "build it with --release and without debug information: `strip = true` in the \
+                 profile, or `wasm-tools strip`"
             }
         },
         LoadError::Unreadable(_) => "check that the path is a file that you may read",
@@ -289,10 +303,12 @@ fn build_command(toolchain: Toolchain) -> &'static str {
     match toolchain {
         Toolchain::Rust => "with `cargo build --release --target wasm32-wasip2`",
         Toolchain::C => {
-            "with `clang --target=wasm32-wasip1 -mexec-model=reactor` and `wasm-tools component new`"
+            "with `clang --target=wasm32-wasip1 -mexec-model=reactor` and `wasm-tools \
+             component new`"
         }
         Toolchain::Go => {
-            "with `GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared` and `wasm-tools component new`"
+            "with `GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared` and `wasm-tools \
+             component new`"
         }
         Toolchain::Python => {
             "with `componentize-py -d wit -w WORLD componentize MODULE -o FILE.wasm`"
@@ -301,7 +317,8 @@ fn build_command(toolchain: Toolchain) -> &'static str {
             "with `componentize-qjs --wit wit --world WORLD --js FILE.js -o FILE.wasm`"
         }
         Toolchain::Unknown => {
-            "such as with `cargo build --release --target wasm32-wasip2`, componentize-py, componentize-qjs or `wasm-tools component new`"
+            "such as with `cargo build --release --target wasm32-wasip2`, componentize-py, \
+             componentize-qjs or `wasm-tools component new`"
         }
     }
 }
@@ -327,20 +344,31 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
             format!("restore it from a copy{rescues}")
         }
         DatabaseError::Address { .. } => {
-            let forms: Vec<String> =
-                Executor::all().filter(|each| each.server().is_some()).map(Executor::forms).collect();
+            let forms: Vec<String> = Executor::all()
+                .filter(|each| each.server().is_some())
+                .map(Executor::forms)
+                .collect();
             format!("--db takes {}; docs/databases.md has what may follow", either(&forms))
         }
         DatabaseError::Unreachable { .. } => {
-            "check the host and the port of the address, and that the server runs and has a free connection".to_owned()
+            "check the host and the port of the address, and that the server runs and has a \
+             free connection"
+                .to_owned()
         }
         DatabaseError::Starting { .. } => STARTS.to_owned(),
-        DatabaseError::LoginRefused { .. } => format!("check {}", join_servers(|server| server.login)),
-        DatabaseError::Encryption { .. } => format!("check {}", join_servers(|server| server.encryption)),
+        DatabaseError::LoginRefused { .. } => {
+            format!("check {}", join_servers(|server| server.login))
+        }
+        DatabaseError::Encryption { .. } => {
+            format!("check {}", join_servers(|server| server.encryption))
+        }
         DatabaseError::Malformed { .. } => "correct what the message names in that file".to_owned(),
-        DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
+        DatabaseError::Locked { .. } => {
+            "close the program that writes to it, and try again".to_owned()
+        }
         DatabaseError::Unavailable { .. } => {
-            "check --db, that you may read what it names, and what the message says of its content".to_owned()
+            "check --db, that you may read what it names, and what the message says of its content"
+                .to_owned()
         }
         DatabaseError::NothingGranted { tables, .. } => match alternatives(tables) {
             Some(names) => format!("the database has {names}"),
@@ -370,7 +398,8 @@ fn statement_hint(error: &SqlError) -> Option<String> {
 fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
     match kind {
         SqlErrorKind::Syntax => Some(
-            "check the words and the parentheses there; one whole query is run, of SELECT, VALUES or WITH",
+            "check the words and the parentheses there; one whole query is run, of SELECT, \
+             VALUES or WITH",
         ),
         SqlErrorKind::UnknownTable | SqlErrorKind::UnknownColumn => {
             Some("`syrch-host schema DB` shows all tables and columns")

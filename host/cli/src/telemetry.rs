@@ -35,7 +35,10 @@ pub(crate) fn open(config: &mut Config, environment: &Environment) -> Outcome<Op
         let failure = Failure::config(error.to_string());
         match error {
             OtlpError::Exposed(_) => failure.hint(EXPOSED),
-            _ => failure.hint("--otlp-endpoint, a config file or the environment sets it; a collector on this machine is http://localhost:4318"),
+            _ => failure.hint(
+                "--otlp-endpoint, a config file or the environment sets it; a collector on this \
+                 machine is http://localhost:4318",
+            ),
         }
     })?;
     config.effective.settings.spans = Some(Arc::clone(&otlp) as _);

@@ -37,7 +37,8 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
     for (place, node) in flow.nodes.iter().enumerate() {
         if node.kind.is_join() && !branches.contains(&place) {
             let why = format!(
-                "a `{}` joins branches, and nothing before it makes several: an edge to a list of nodes, or an inner flow with `times`",
+                "a `{}` joins branches, and nothing before it makes several: an edge to a list of \
+                 nodes, or an inner flow with `times`",
                 node.kind.name()
             );
             problem(&["nodes", &node.name], why);

@@ -455,7 +455,8 @@ impl Reader {
         if max_retries.unwrap_or(1) < 2 {
             self.problem(
                 &at,
-                "is the wait before another attempt, of which there is none: give `max_retries` 2 or more",
+                "is the wait before another attempt, of which there is none: give \
+                 `max_retries` 2 or more",
             );
         }
         seconds

@@ -39,7 +39,9 @@ fn a_flow_has_its_defaults() {
 #[test]
 fn each_wrong_part_is_named_with_its_path() {
     let nodes = json!({
-        "draft": { "next": ["run", "rnu"], "settings": { "from": "yaml", "form": "xml" }, "max_retries": 0 },
+        "draft": {
+            "next": ["run", "rnu"], "settings": { "from": "yaml", "form": "xml" }, "max_retries": 0
+        },
         "run": { "do": "rum" },
         "again": { "do": "repair", "on": { "eror": "run" }, "max_visit": 3, "fallback": "a b" },
         "judge": { "flow": {}, "times": 2, "settings": { "pass_score": 11 } },
@@ -63,7 +65,8 @@ fn each_wrong_part_is_named_with_its_path() {
             "nodes.judge.flow: a node of the kind `judge` has no inner flow",
             "nodes.judge.settings.pass_score: 11 is not a number from 0 to 10",
             "nodes.judge.times: only an inner flow, `do: flow`, runs several times side by side",
-            "nodes.other: `do` is missing: what does the node do? One of draft, repair, check, run, judge, vote, choose, ask, solver, flow",
+            "nodes.other: `do` is missing: what does the node do? One of draft, repair, check, \
+             run, judge, vote, choose, ask, solver, flow",
             "nodes.a b: is no name of a node: letters, digits, `_` and `-`, at most 40",
             "nodes.list: must be a mapping of keys and values",
             "nodes.part: `flow` is missing: which nodes has the inner flow?",
@@ -88,9 +91,10 @@ fn the_shape_is_checked() {
         ["nodes.judge: no edge leads to this node"]
     );
     assert_eq!(
-        wrong(
-            json!({ "draft": { "next": "run" }, "run": { "on": { "error": "repair" } }, "repair": { "next": "run" } })
-        ),
+        wrong(json!({
+            "draft": { "next": "run" }, "run": { "on": { "error": "repair" } },
+            "repair": { "next": "run" }
+        })),
         ["nodes.run: the loop run → repair → run has no bound: give one of its nodes `max_visits`"]
     );
     assert_eq!(
@@ -119,11 +123,15 @@ fn the_shape_is_checked() {
 #[test]
 fn branches_come_from_lists_and_from_inner_flows() {
     let lists = flow(json!({
-        "draft": { "next": ["run", "check"] }, "check": { "next": "run" }, "run": { "next": "vote" }, "vote": {},
+        "draft": { "next": ["run", "check"] }, "check": { "next": "run" },
+        "run": { "next": "vote" }, "vote": {},
     }));
     assert!(read(&lists).unwrap().nodes[0].fans_out());
     let inner = json!({ "start": "tries", "nodes": {
-        "tries": { "do": "flow", "flow": flow(loops()), "times": 5, "on": { "default": "vote", "lost": "vote" } },
+        "tries": {
+            "do": "flow", "flow": flow(loops()), "times": 5,
+            "on": { "default": "vote", "lost": "vote" }
+        },
         "vote": {},
     } });
     let read = read(&inner).unwrap();
@@ -135,7 +143,8 @@ fn branches_come_from_lists_and_from_inner_flows() {
     } });
     assert_eq!(
         problems(&wrong)[0],
-        "nodes.tries.on.lots: the node never ends with `lots`, but with abstained, default, exhausted, lost"
+        "nodes.tries.on.lots: the node never ends with `lots`, but with abstained, default, \
+         exhausted, lost"
     );
 }
 
@@ -182,17 +191,21 @@ fn a_solver_calls_a_plugin() {
     let mut moved = document.clone();
     map_plugins(&mut moved, &|word| format!("over/{word}"));
     assert_eq!(read(&moved).unwrap().solvers()[0].plugin, "over/consistency");
-    let wrong = flow(
-        json!({ "do": "solver", "settings": { "config": 3, "sure": 2 }, "max_retries": 2, "on": { "error": "help" } }),
-    );
+    let wrong = flow(json!({
+        "do": "solver", "settings": { "config": 3, "sure": 2 }, "max_retries": 2,
+        "on": { "error": "help" }
+    }));
     assert_eq!(
         problems(&wrong),
         [
             "nodes.part.flow.nodes.help.settings.config: 3 is not a mapping",
             "nodes.part.flow.nodes.help.settings.sure: 2 is not a number from 0 to 1",
-            "nodes.part.flow.nodes.help: `settings.plugin` is missing: which plugin solves the task?",
-            "nodes.part.flow.nodes.help.max_retries: a `solver` is called once in a visit; its plugin has attempts of its own",
-            "nodes.part.flow.nodes.help.on.error: the node never ends with `error`, but with default, none, unsure",
+            "nodes.part.flow.nodes.help: `settings.plugin` is missing: which plugin \
+             solves the task?",
+            "nodes.part.flow.nodes.help.max_retries: a `solver` is called once in a visit; \
+             its plugin has attempts of its own",
+            "nodes.part.flow.nodes.help.on.error: the node never ends with `error`, but with \
+             default, none, unsure",
         ]
     );
 }
@@ -326,7 +339,8 @@ proptest! {
 #[test]
 fn settings_of_a_flow_are_those_of_its_nodes() {
     let inner = json!({ "start": "draft", "nodes": {
-        "draft": { "settings": { "temperature": 0.2 }, "next": "run" }, "run": { "on": { "error": "repair" } },
+        "draft": { "settings": { "temperature": 0.2 }, "next": "run" },
+        "run": { "on": { "error": "repair" } },
         "repair": { "max_visits": 1, "next": "run" },
     } });
     let outer = |keys: Value| {
@@ -355,7 +369,8 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
 
     // What an outer flow says counts for the flows within it, and what an item says counts more.
     let within = json!({ "start": "a", "nodes": { "a": {
-        "do": "flow", "settings": { "temperature": 1.5 }, "flow": outer(json!({ "each": each, "settings": { "temperature": 0.7 } })),
+        "do": "flow", "settings": { "temperature": 1.5 },
+        "flow": outer(json!({ "each": each, "settings": { "temperature": 0.7 } })),
     } } });
     let read_within = read(&within).unwrap();
     let tries = &read_within.nodes[0].item(0).unwrap().nodes[0];
@@ -393,7 +408,9 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
     );
     let solver = json!({ "start": "a", "nodes": { "a": {
         "do": "flow", "settings": { "plugin": "vote" },
-        "flow": { "start": "solver", "nodes": { "solver": { "settings": { "plugin": "refine" } } } },
+        "flow": {
+            "start": "solver", "nodes": { "solver": { "settings": { "plugin": "refine" } } }
+        },
     } } });
     assert_eq!(
         problems(&solver),
@@ -404,7 +421,11 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
 #[test]
 fn items_within_items_are_bounded() {
     fn wide(inner: Value) -> Value {
-        json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } })
+        json!({
+            "start": "a", "nodes": {
+                "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner }
+            }
+        })
     }
     let two = wide(wide(json!({ "start": "draft", "nodes": { "draft": {} } })));
     assert_eq!(
@@ -423,7 +444,8 @@ fn a_wait_stands_before_another_attempt() {
         read(&with(json!({ "max_retries": 2, "wait": 1.5 }))).unwrap().nodes[0].wait.to_bits(),
         1.5_f64.to_bits()
     );
-    let none = "nodes.draft.wait: is the wait before another attempt, of which there is none: give `max_retries` 2 or more";
+    let none = "nodes.draft.wait: is the wait before another attempt, of which there is none: give \
+                `max_retries` 2 or more";
     assert_eq!(problems(&with(json!({ "wait": 1.5 }))), [none]);
     assert_eq!(
         problems(&with(json!({ "max_retries": 2, "wait": 61 }))),

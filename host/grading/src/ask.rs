@@ -118,7 +118,10 @@ impl Asker for Searches {
         let many = restarted.len();
         reported
             .map(|reported| {
-                format!("searches that could not be resumed and were started again, {many} in all: {reported}")
+                format!(
+                    "searches that could not be resumed and were started again, {many} in \
+                     all: {reported}"
+                )
             })
             .into_iter()
             .chain(self.arena.cache_failure())

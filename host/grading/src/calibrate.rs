@@ -92,7 +92,8 @@ pub fn calibrate(
     let (points, left_out) = points(record, arm, &parts);
     if points.is_empty() && left_out > 0 {
         return Err(unfit(format!(
-            "none of its {left_out} answers has a confidence from a calibrator; grade a run of searches"
+            "none of its {left_out} answers has a confidence from a calibrator; grade a \
+             run of searches"
         )));
     }
     let report = cross_validate(&points).map_err(|error| unfit(error.to_string()))?;
@@ -276,12 +277,15 @@ impl Parts {
         definition.summary =
             format!("{}, with confidences fitted on {answers} graded answers", arm.strategy);
         definition.idea = format!(
-            "Made by `calibrate fit` from the run {run}: {answers} answers of the arm {} over {databases} databases, by the rule {rule}, with \
-             {model}. A confidence is how often answers like it were right there.",
+            "Made by `calibrate fit` from the run {run}: {answers} answers of the arm {} over \
+             {databases} databases, by the rule {rule}, with {model}. A confidence is how often \
+             answers like it were right there.",
             arm.name
         );
         definition.when =
-            "Over databases like those of the run, with the same model: the run says nothing of others.".to_owned();
+            "Over databases like those of the run, with the same model: the run says \
+             nothing of others."
+                .to_owned();
         Ok(definition)
     }
 }

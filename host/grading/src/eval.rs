@@ -332,7 +332,8 @@ mod tests {
             std::fs::write(folder.path().join(name), text).unwrap();
             Some(folder.path().join(name))
         };
-        let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
+        let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); \
+                    INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
         let database =
             syrch_kit::sqlite(folder.path().join("shop.sqlite"), shop).display().to_string();
         let mut settings = Settings { database, ..Settings::default() };

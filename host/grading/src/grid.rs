@@ -284,14 +284,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn drawn_cells_are_distinct_in_order_and_the_same_for_a_seed(wanted in 1_u64..54, seed in any::<u64>()) {
+        fn drawn_cells_are_distinct_in_order_and_the_same_for_a_seed(
+            wanted in 1_u64..54, seed in any::<u64>()
+        ) {
             let names = |seed| -> Vec<String> {
-                all(&default_axes(), Some((wanted, seed))).unwrap().into_iter().map(|cell| cell.name).collect()
+                all(&default_axes(), Some((wanted, seed)))
+                    .unwrap()
+                    .into_iter()
+                    .map(|cell| cell.name)
+                    .collect()
             };
-            let whole: Vec<String> = all(&default_axes(), None).unwrap().into_iter().map(|cell| cell.name).collect();
+            let whole: Vec<String> =
+                all(&default_axes(), None).unwrap().into_iter().map(|cell| cell.name).collect();
             let drawn = names(seed);
-            let places: Vec<_> = drawn.iter().map(|name| whole.iter().position(|known| known == name)).collect();
-            prop_assert!(places.windows(2).all(|pair| pair[0] < pair[1]) && places.len() as u64 == wanted);
+            let places: Vec<_> =
+                drawn.iter().map(|name| whole.iter().position(|known| known == name)).collect();
+            prop_assert!(
+                places.windows(2).all(|pair| pair[0] < pair[1]) && places.len() as u64 == wanted
+            );
             prop_assert_eq!(drawn, names(seed));
         }
     }

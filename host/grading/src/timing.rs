@@ -181,15 +181,21 @@ mod tests {
     /// a question without.
     fn record() -> RunRecord {
         let header = json!({
-            "format": "syrch.run/1", "id": "r", "host": "0", "suite": {"path": "s", "digest": "", "questions": 3}, "arms": [],
+            "format": "syrch.run/1", "id": "r", "host": "0",
+            "suite": {"path": "s", "digest": "", "questions": 3}, "arms": [],
             "databases": {}, "rule": "bag-v1", "seed": 7
         });
         let one = |id: &str, gold: Option<&str>, verdict: &str| {
             json!({
-                "arm": "a", "id": id, "place": 0, "db": "d", "question": "?", "fields": {}, "end": "answered", "sql": "SELECT 1",
-                "gold_sql": gold, "verdicts": {"bag-v1": {"verdict": verdict}}, "soft_f1": null, "rows": 1, "gold_rows": 1,
+                "arm": "a", "id": id, "place": 0, "db": "d", "question": "?", "fields": {},
+                "end": "answered", "sql": "SELECT 1",
+                "gold_sql": gold, "verdicts": {"bag-v1": {"verdict": verdict}}, "soft_f1": null,
+                "rows": 1, "gold_rows": 1,
                 "confidence": null, "time_ms": 0.0,
-                "cost": {"calls": 0, "cached": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 0}
+                "cost": {
+                    "calls": 0, "cached": 0, "input_tokens": 0, "output_tokens": 0, "usd": null,
+                    "sql_runs": 0
+                }
             })
         };
         let gold = Some("SELECT 1");

@@ -82,7 +82,9 @@ mod tests {
         #[test]
         fn every_address_is_reported_by_its_network(address in any::<u32>()) {
             let address = Ipv4Addr::from(address);
-            prop_assert_eq!(is_url_exposed(&format!("http://{address}/v1")), address.octets()[0] != 127);
+            prop_assert_eq!(
+                is_url_exposed(&format!("http://{address}/v1")), address.octets()[0] != 127
+            );
         }
     }
 }

@@ -82,8 +82,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_header_panics_or_asks_for_an_age(text in "[ -~]{0,40}", milliseconds in "[0-9.a-z]{0,30}") {
-            let pairs = headers(&[("retry-after", text.as_str()), ("retry-after-ms", milliseconds.as_str())]);
+        fn no_header_panics_or_asks_for_an_age(
+            text in "[ -~]{0,40}", milliseconds in "[0-9.a-z]{0,30}"
+        ) {
+            let pairs = headers(
+                &[("retry-after", text.as_str()), ("retry-after-ms", milliseconds.as_str())]
+            );
             if let Some(delay) = retry_after(&pairs, SystemTime::UNIX_EPOCH) {
                 prop_assert!((SHORTEST..=LONGEST).contains(&delay));
             }

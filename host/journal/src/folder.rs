@@ -224,9 +224,10 @@ mod tests {
             run(&folder, "ab").unwrap_err().to_string(),
             "several runs begin with `ab`: ab2, ab1"
         );
-        assert!(
-            matches!(run(&folder, "ab3").unwrap_err(), JournalError::Unknown { similar, .. } if similar.len() == 2)
-        );
+        assert!(matches!(
+            run(&folder, "ab3").unwrap_err(),
+            JournalError::Unknown { similar, .. } if similar.len() == 2
+        ));
         assert!(matches!(run(&folder, "").unwrap_err(), JournalError::Unknown { .. }));
         let missing = Folder::new(folder.path().join("none"));
         assert!(missing.list().unwrap().is_empty() && missing.find("last").is_err());

@@ -260,8 +260,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_page_goes_beyond_the_grant(rows in 0..50_i64, sample in 1..60_u32, offset in 0..80_u64, limit in 0..80_u32) {
-            let page = GrantedRows(RowsGrant::Sample(sample)).page(&numbers(rows), offset, limit).unwrap();
+        fn no_page_goes_beyond_the_grant(
+            rows in 0..50_i64, sample in 1..60_u32, offset in 0..80_u64, limit in 0..80_u32
+        ) {
+            let page =
+                GrantedRows(RowsGrant::Sample(sample)).page(&numbers(rows), offset, limit).unwrap();
             for value in first(&page) {
                 prop_assert!(matches!(value, Value::Integer(n) if *n < i64::from(sample)));
             }

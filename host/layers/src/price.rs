@@ -290,12 +290,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_estimate_of_more_costs_no_less(input in 0.0..100.0_f64, output in 0.0..100.0_f64, i: u32, o: u32, more in 0..9_u32) {
+        fn an_estimate_of_more_costs_no_less(
+            input in 0.0..100.0_f64, output in 0.0..100.0_f64, i: u32, o: u32, more in 0..9_u32
+        ) {
             let price = Price::new(input, output).unwrap();
             let i = u64::from(i);
             let o = u64::from(o);
             let more = u64::from(more);
-            prop_assert!(price.micros(i, o) <= price.micros(i + more, o) && price.micros(i, o) <= price.micros(i, o + more));
+            prop_assert!(
+                price
+                    .micros(i, o) <= price
+                    .micros(i + more, o) && price
+                    .micros(i, o) <= price
+                    .micros(i, o + more)
+            );
             let exact = i as f64 * input + o as f64 * output;
             prop_assert!(price.micros(i, o) as f64 >= exact - (i + o) as f64 * 1e-6 - 1.0);
         }

@@ -166,7 +166,8 @@ impl Sending<'_> {
         );
         let result = outcome.result.map_err(|error| match error {
             LlmError::Unavailable(text) => LlmError::Unavailable(format!(
-                "{text}; {calls} calls were in flight: if the server takes one at a time, use --max-concurrency 1"
+                "{text}; {calls} calls were in flight: if the server takes one at a time, use \
+                 --max-concurrency 1"
             )),
             other => other,
         });

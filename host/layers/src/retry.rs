@@ -218,12 +218,17 @@ impl ModelLayer for RetriedModel {
                     tries += 1;
                 }
                 Next::WaitForIt(wait) => {
-                    tracing::info!(wait_ms = wait.as_millis() as u64, %error, "waiting until the endpoint is ready");
+                    tracing::info!(
+                        wait_ms = wait.as_millis() as u64, %error,
+                        "waiting until the endpoint is ready"
+                    );
                     tokio::time::sleep(wait).await;
                     waited = Waited { waits: waited.waits + 1, time: waited.time + wait };
                 }
                 Next::Wait(wait) => {
-                    tracing::info!(tries, wait_ms = wait.as_millis() as u64, %error, "trying again");
+                    tracing::info!(
+                        tries, wait_ms = wait.as_millis() as u64, %error, "trying again"
+                    );
                     tokio::time::sleep(wait).await;
                     tries += 1;
                 }

@@ -196,7 +196,8 @@ pub(crate) fn is_embedded(query: &RetrievalQuery) -> bool {
     query.retriever == Retriever::Vector
 }
 
-const WHY: &str = "this plugin is not built in and may know something of the data, of which --rows grants no cells; --trust FILE allows the call";
+const WHY: &str = "this plugin is not built in and may know something of the data, of which --rows \
+                   grants no cells; --trust FILE allows the call";
 
 /// The error of a model call that is denied.
 pub(crate) fn denial() -> LlmError {
@@ -358,7 +359,9 @@ mod tests {
         /// In whatever order calls happen, trusted plugins are never denied, and nothing of the
         /// others is sent after one of them asked the database.
         #[test]
-        fn nothing_is_sent_after_it_was_asked(events in proptest::collection::vec((0..3_usize, 0..4_u8), 0..60)) {
+        fn nothing_is_sent_after_it_was_asked(
+            events in proptest::collection::vec((0..3_usize, 0..4_u8), 0..60)
+        ) {
             let roles = [Role::Planner, Role::Solver, Role::Reward];
             let taint = with(&roles[1..]);
             let mut asked = false;

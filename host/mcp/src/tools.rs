@@ -43,7 +43,8 @@ static TOOLS: [Declaration; 4] = [
                     "evidence": {"type": "string", "description": "Explains terms of the question"},
                     "conversation": {
                         "type": "string",
-                        "description": "`new`, or the id in its answer: questions go on from each other",
+                        "description": "`new`, or the id in its answer: questions go on \
+                                        from each other",
                     },
                 }),
                 &["question"],

@@ -132,15 +132,18 @@ fn questions(bencher: Bencher, tables: usize) {
         call(&catalog, "How many bakeries are there in Town 17?"),
         call(
             &catalog,
-            "List the name and price of all breads, ordered by price from the highest to the lowest.",
+            "List the name and price of all breads, ordered by price from the highest \
+             to the lowest.",
         ),
         call(
             &catalog,
-            "What are the names of bakeries in Town 4 or Town 5 that have at least 3 breads cheaper than 2?",
+            "What are the names of bakeries in Town 4 or Town 5 that have at least 3 breads \
+             cheaper than 2?",
         ),
         call(
             &catalog,
-            "For each city, what is the average price of the flour whose supplier is not from Town 9?",
+            "For each city, what is the average price of the flour whose supplier is not \
+             from Town 9?",
         ),
     ];
     bencher.counter(divan::counter::ItemsCount::new(calls.len())).bench(|| {

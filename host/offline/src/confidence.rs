@@ -218,7 +218,11 @@ fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool 
         Expression::Aggregate(_, column) => is_text(schema, *column),
         _ => false,
     };
-    let is_best = matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(schema, column));
+    let is_best = matches!(
+        draft.best, Some((
+            Measure::Column(column) | Measure::Aggregate(_, column), _
+        )) if is_text(schema, column)
+    );
     is_best || query.select.iter().any(is_extreme)
 }
 

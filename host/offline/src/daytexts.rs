@@ -45,11 +45,18 @@ fn collect(schema: &Schema, query: &LogicalQuery, columns: &mut Vec<ColumnRef>) 
         }
     }
     let ordered = query.order.iter().filter_map(|(expression, _)| expression.column());
-    let found = query.conditions().filter(|condition: &&Condition| {
-        let is_day = |operand: &Operand| matches!(operand, Operand::Text(text) if calendar::day(text).is_some());
-        let ranges = matches!(&condition.operand, Operand::Range(low, _) if is_day(low));
-        condition.field.is_some() || is_day(&condition.operand) || ranges
-    }).map(|condition| condition.column);
+    let found = query
+        .conditions()
+        .filter(|condition: &&Condition| {
+            let is_day = |operand: &Operand| {
+                matches!(
+                    operand, Operand::Text(text) if calendar::day(text).is_some()
+                )
+            };
+            let ranges = matches!(&condition.operand, Operand::Range(low, _) if is_day(low));
+            condition.field.is_some() || is_day(&condition.operand) || ranges
+        })
+        .map(|condition| condition.column);
     let found = found.chain(query.select.iter().filter_map(extreme)).chain(ordered);
     columns.extend(found.filter(|at| {
         let view = schema.column(*at);

@@ -89,24 +89,36 @@ pub(crate) fn is_timestamp(declared: &str) -> bool {
 /// Words that most grammars reserve.
 #[rustfmt::skip]
 const RESERVED: &[&str] = &[
-    "add", "all", "alter", "and", "as", "asc", "between", "by", "case", "check", "collate", "column", "commit",
-    "constraint", "create", "cross", "current", "current_date", "current_time", "current_timestamp", "database",
-    "default", "delete", "desc", "distinct", "drop", "else", "end", "escape", "except", "exists", "false", "for",
-    "foreign", "from", "full", "function", "grant", "group", "having", "if", "in", "index", "inner", "insert",
-    "intersect", "interval", "into", "is", "join", "key", "left", "like", "limit", "natural", "not", "null", "offset",
-    "on", "or", "order", "outer", "over", "partition", "primary", "references", "right", "row", "rows", "select",
-    "set", "table", "then", "to", "trigger", "true", "union", "unique", "update", "user", "using", "values", "view",
+    "add", "all", "alter", "and", "as", "asc", "between", "by", "case", "check", "collate",
+    "column", "commit",
+    "constraint", "create", "cross", "current", "current_date", "current_time", "current_timestamp",
+    "database",
+    "default", "delete", "desc", "distinct", "drop", "else", "end", "escape", "except", "exists",
+    "false", "for",
+    "foreign", "from", "full", "function", "grant", "group", "having", "if", "in", "index", "inner",
+    "insert",
+    "intersect", "interval", "into", "is", "join", "key", "left", "like", "limit", "natural", "not",
+    "null", "offset",
+    "on", "or", "order", "outer", "over", "partition", "primary", "references", "right", "row",
+    "rows", "select",
+    "set", "table", "then", "to", "trigger", "true", "union", "unique", "update", "user", "using",
+    "values", "view",
     "when", "where", "window", "with",
 ];
 
 /// Words that DuckDB or Spark reserves besides, or takes for the beginning of a clause.
 #[rustfmt::skip]
 const RESERVED_BY_SOME: &[&str] = &[
-    "analyse", "analyze", "anti", "any", "array", "asof", "asymmetric", "at", "authorization", "binary", "both",
-    "cast", "collation", "columns", "concurrently", "cube", "deferrable", "describe", "do", "exclude", "fetch",
-    "generated", "glob", "ilike", "initially", "isnull", "lambda", "lateral", "leading", "map", "minus", "notnull",
-    "only", "overlaps", "pivot", "placing", "positional", "qualify", "returning", "rollup", "semi", "show", "similar",
-    "some", "sort", "struct", "summarize", "symmetric", "tablesample", "trailing", "try_cast", "tuple", "unpivot",
+    "analyse", "analyze", "anti", "any", "array", "asof", "asymmetric", "at", "authorization",
+    "binary", "both",
+    "cast", "collation", "columns", "concurrently", "cube", "deferrable", "describe", "do",
+    "exclude", "fetch",
+    "generated", "glob", "ilike", "initially", "isnull", "lambda", "lateral", "leading", "map",
+    "minus", "notnull",
+    "only", "overlaps", "pivot", "placing", "positional", "qualify", "returning", "rollup", "semi",
+    "show", "similar",
+    "some", "sort", "struct", "summarize", "symmetric", "tablesample", "trailing", "try_cast",
+    "tuple", "unpivot",
     "variadic", "verbose", "within",
 ];
 

@@ -117,7 +117,8 @@ fn a_measure_named_like_its_table_is_told_from_its_rows() {
         &[
             (
                 "sum of the 5 highest amounts",
-                "SELECT SUM(amount) FROM (SELECT amount FROM amounts ORDER BY amount DESC LIMIT 5) AS best",
+                "SELECT SUM(amount) FROM (SELECT amount FROM amounts ORDER BY amount DESC \
+                 LIMIT 5) AS best",
             ),
             ("What is the total amount?", "SELECT SUM(amount) FROM amounts"),
             ("names with an amount above 1", "SELECT name FROM amounts WHERE amount > 1"),
@@ -160,7 +161,8 @@ fn out_of_a_place_is_from_it() {
 
 #[test]
 fn values_without_something_are_those_that_never_have_it() {
-    let without = "SELECT DISTINCT island FROM birds WHERE island NOT IN (SELECT island FROM birds WHERE species = 'Gentoo')";
+    let without = "SELECT DISTINCT island FROM birds WHERE island NOT IN (SELECT island FROM birds \
+                   WHERE species = 'Gentoo')";
     assert_reads(
         &birds(),
         &[("islands without Gentoo birds", without), ("Which islands have no Gentoo?", without)],
@@ -169,7 +171,8 @@ fn values_without_something_are_those_that_never_have_it() {
         &trips(),
         &[(
             "which carriers do not depart from EWR",
-            "SELECT DISTINCT carrier FROM trips WHERE carrier NOT IN (SELECT carrier FROM trips WHERE origin = 'EWR')",
+            "SELECT DISTINCT carrier FROM trips WHERE carrier NOT IN (SELECT carrier FROM trips \
+             WHERE origin = 'EWR')",
         )],
     );
 }
@@ -197,7 +200,8 @@ fn one_row_has_one_of_two_values() {
         &trips(),
         &[(
             "which carriers fly from EWR and LGA",
-            "SELECT carrier FROM trips WHERE origin = 'EWR' INTERSECT SELECT carrier FROM trips WHERE origin = 'LGA'",
+            "SELECT carrier FROM trips WHERE origin = 'EWR' INTERSECT SELECT carrier FROM trips \
+             WHERE origin = 'LGA'",
         )],
     );
     assert_unsure(&trips(), &["average delay of EWR and LGA"]);
@@ -263,7 +267,8 @@ fn groups_are_counted_and_not_their_rows() {
         &trips(),
         &[(
             "how many carriers have more than 3 trips",
-            "SELECT COUNT(DISTINCT carrier) FROM trips WHERE carrier IN (SELECT carrier FROM trips GROUP BY carrier HAVING COUNT(*) > 3)",
+            "SELECT COUNT(DISTINCT carrier) FROM trips WHERE carrier IN (SELECT carrier FROM trips \
+             GROUP BY carrier HAVING COUNT(*) > 3)",
         )],
     );
 }
@@ -371,7 +376,8 @@ fn a_negation_ends_before_a_further_condition() {
         &[
             (
                 "carriers not from EWR with a delay above 40",
-                "SELECT DISTINCT carrier FROM trips WHERE carrier NOT IN (SELECT carrier FROM trips WHERE origin = 'EWR' AND delay > 40) AND delay > 40",
+                "SELECT DISTINCT carrier FROM trips WHERE carrier NOT IN (SELECT carrier \
+                 FROM trips WHERE origin = 'EWR' AND delay > 40) AND delay > 40",
             ),
             (
                 "how many trips were not from EWR with a delay above 40",

@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn an_answer_stands_in_the_place_of_the_words_that_were_in_doubt() {
         fn explain(question: &str, answer: &str) -> String {
-            let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
+            let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database \
+                         has nothing of that name.";
             let answers = vec![(asked.to_owned(), answer.to_owned())];
             apply_evidence(question, &Problem { answers, ..Problem::default() })
         }

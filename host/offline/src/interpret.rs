@@ -363,12 +363,30 @@ mod tests {
         let expected = [
             ("How many members are there?", "SELECT COUNT(*) FROM member".to_owned()),
             ("List the title and pages of all books.", "SELECT title, pages FROM book".to_owned()),
-            ("What are the different genres of books?", "SELECT DISTINCT genre FROM book".to_owned()),
-            ("How many different genres are there?", "SELECT COUNT(DISTINCT genre) FROM book".to_owned()),
-            ("What is the average and maximum age of members?", "SELECT AVG(age), MAX(age) FROM member".to_owned()),
-            ("Show the names of members older than 30.", "SELECT name FROM member WHERE age > 30".to_owned()),
-            ("Which authors are not from Japan?", "SELECT name FROM author WHERE country <> 'Japan'".to_owned()),
-            ("What is the name of the oldest member?", "SELECT name FROM member ORDER BY age DESC LIMIT 1".to_owned()),
+            (
+                "What are the different genres of books?",
+                "SELECT DISTINCT genre FROM book".to_owned(),
+            ),
+            (
+                "How many different genres are there?",
+                "SELECT COUNT(DISTINCT genre) FROM book".to_owned(),
+            ),
+            (
+                "What is the average and maximum age of members?",
+                "SELECT AVG(age), MAX(age) FROM member".to_owned(),
+            ),
+            (
+                "Show the names of members older than 30.",
+                "SELECT name FROM member WHERE age > 30".to_owned(),
+            ),
+            (
+                "Which authors are not from Japan?",
+                "SELECT name FROM author WHERE country <> 'Japan'".to_owned(),
+            ),
+            (
+                "What is the name of the oldest member?",
+                "SELECT name FROM member ORDER BY age DESC LIMIT 1".to_owned(),
+            ),
             (
                 "Give the title of the book with the most pages",
                 "SELECT title FROM book ORDER BY pages DESC LIMIT 1".to_owned(),
@@ -377,7 +395,10 @@ mod tests {
                 "Names of members from Oslo or Bergen",
                 "SELECT name FROM member WHERE (city = 'Oslo' OR city = 'Bergen')".to_owned(),
             ),
-            ("How many members live in each city?", "SELECT city, COUNT(*) FROM member GROUP BY city".to_owned()),
+            (
+                "How many members live in each city?",
+                "SELECT city, COUNT(*) FROM member GROUP BY city".to_owned(),
+            ),
             (
                 "List the names of French authors in alphabetical order",
                 "SELECT name FROM author WHERE country = 'France' ORDER BY name".to_owned(),
@@ -386,11 +407,23 @@ mod tests {
                 "Names of members in reverse alphabetical order",
                 "SELECT name FROM member ORDER BY name DESC".to_owned(),
             ),
-            ("Titles of books, oldest first", "SELECT title FROM book ORDER BY published".to_owned()),
-            ("Titles of books in order of pages, descending", "SELECT title FROM book ORDER BY pages DESC".to_owned()),
-            ("Which members have an age below -5?", "SELECT name FROM member WHERE age < -5".to_owned()),
+            (
+                "Titles of books, oldest first",
+                "SELECT title FROM book ORDER BY published".to_owned(),
+            ),
+            (
+                "Titles of books in order of pages, descending",
+                "SELECT title FROM book ORDER BY pages DESC".to_owned(),
+            ),
+            (
+                "Which members have an age below -5?",
+                "SELECT name FROM member WHERE age < -5".to_owned(),
+            ),
             ("members with age >= 30", "SELECT name FROM member WHERE age >= 30".to_owned()),
-            ("Which books have more than 1.2 thousand pages?", "SELECT title FROM book WHERE pages > 1200".to_owned()),
+            (
+                "Which books have more than 1.2 thousand pages?",
+                "SELECT title FROM book WHERE pages > 1200".to_owned(),
+            ),
             (
                 "Show the names of members whose name starts with A",
                 "SELECT name FROM member WHERE name LIKE 'A%'".to_owned(),
@@ -413,7 +446,8 @@ mod tests {
             ),
             (
                 "What group is the least common among all members?",
-                "SELECT \"group\" FROM member GROUP BY \"group\" ORDER BY COUNT(*) LIMIT 1".to_owned(),
+                "SELECT \"group\" FROM member GROUP BY \"group\" ORDER BY COUNT(*) LIMIT 1"
+                    .to_owned(),
             ),
             (
                 "Show titles of books whose title contains 'Shore'",
@@ -422,7 +456,8 @@ mod tests {
             (
                 "What are the names of members who have no loans?",
                 format!(
-                    "SELECT name FROM member WHERE member_id NOT IN (SELECT member.member_id FROM {})",
+                    "SELECT name FROM member WHERE member_id NOT IN (SELECT member.member_id \
+                     FROM {})",
                     "member JOIN loan ON loan.member_id = member.member_id"
                 ),
             ),
@@ -435,29 +470,37 @@ mod tests {
                 "SELECT name FROM member WHERE age > (SELECT AVG(age) FROM member)".to_owned(),
             ),
             ("What is the total of days of all loans?", "SELECT SUM(days) FROM loan".to_owned()),
-            (
-                "What is the group of each member?",
-                "SELECT \"group\" FROM member".to_owned(),
-            ),
+            ("What is the group of each member?", "SELECT \"group\" FROM member".to_owned()),
             (
                 "How many loans does each member have?",
-                "SELECT member.name, COUNT(*) FROM member JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id".to_owned(),
+                "SELECT member.name, COUNT(*) FROM member \
+                 JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id"
+                    .to_owned(),
             ),
             (
                 "Show the names of members with at least 3 loans",
-                "SELECT member.name FROM member JOIN loan ON loan.member_id = member.member_id GROUP BY member.member_id HAVING COUNT(*) >= 3".to_owned(),
+                "SELECT member.name FROM member JOIN loan ON loan.member_id = member.member_id \
+                 GROUP BY member.member_id HAVING COUNT(*) >= 3"
+                    .to_owned(),
             ),
             (
                 "Which titles did members from both Oslo and Bergen borrow?",
-                "SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Oslo' INTERSECT SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Bergen'".to_owned(),
+                "SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id \
+                 JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Oslo' \
+                 INTERSECT SELECT book.title FROM book JOIN loan ON loan.book_id = book.book_id \
+                 JOIN member ON loan.member_id = member.member_id WHERE member.city = 'Bergen'"
+                    .to_owned(),
             ),
             (
                 "How many books were published between 2001 and 2009?",
-                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) BETWEEN 2001 AND 2009".to_owned(),
+                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) \
+                 BETWEEN 2001 AND 2009"
+                    .to_owned(),
             ),
             (
                 "How many books were published after 2001?",
-                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) > 2001".to_owned(),
+                "SELECT COUNT(*) FROM book WHERE CAST(strftime('%Y', published) AS INTEGER) > 2001"
+                    .to_owned(),
             ),
         ];
         for (question, sql) in expected {
@@ -476,7 +519,8 @@ mod tests {
 
     fn none_in(table: &str) -> String {
         format!(
-            "SELECT title FROM book WHERE book_id NOT IN (SELECT book.book_id FROM book JOIN {table} ON {table}.book_id = book.book_id)"
+            "SELECT title FROM book WHERE book_id NOT IN (SELECT book.book_id FROM book \
+             JOIN {table} ON {table}.book_id = book.book_id)"
         )
     }
 
@@ -525,7 +569,9 @@ mod tests {
             best_where("orders", "List the titles of books ordered by pages"),
             "SELECT title FROM book ORDER BY pages"
         );
-        let joined = "SELECT book.title FROM book JOIN orders ON orders.book_id = book.book_id JOIN member ON orders.member_id = member.member_id WHERE member.city = 'Oslo' GROUP BY book.book_id";
+        let joined = "SELECT book.title FROM book JOIN orders ON orders.book_id = book.book_id \
+                      JOIN member ON orders.member_id = member.member_id \
+                      WHERE member.city = 'Oslo' GROUP BY book.book_id";
         assert_eq!(best_where("orders", "Which books were ordered by members from Oslo?"), joined);
     }
 

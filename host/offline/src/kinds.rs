@@ -213,7 +213,8 @@ fn a_total_of_rows_is_of_their_amounts_or_the_user_is_asked() {
 fn an_aggregate_of_the_best_rows_is_of_these_rows() {
     fn best(function: &str, order: &str) -> String {
         format!(
-            "SELECT {function}(revenue) FROM (SELECT revenue FROM sales ORDER BY revenue {order}) AS best"
+            "SELECT {function}(revenue) FROM (SELECT revenue FROM sales \
+             ORDER BY revenue {order}) AS best"
         )
     }
     assert_reads(
@@ -329,7 +330,8 @@ fn months_are_of_a_column_of_months_or_of_a_date() {
             ),
             (
                 "average distance per carrier in Q2",
-                "SELECT carrier, AVG(distance) FROM flights WHERE month BETWEEN 4 AND 6 GROUP BY carrier",
+                "SELECT carrier, AVG(distance) FROM flights WHERE month BETWEEN 4 AND 6 \
+                 GROUP BY carrier",
             ),
         ],
     );
@@ -344,7 +346,8 @@ fn months_are_of_a_column_of_months_or_of_a_date() {
             "SELECT SUM(revenue) FROM sales WHERE EXTRACT(MONTH FROM month) = 2",
         )],
     );
-    let day = "CAST(strftime('%m', month) AS INTEGER) = 5 AND CAST(strftime('%Y', month) AS INTEGER) = 2024";
+    let day = "CAST(strftime('%m', month) AS INTEGER) = 5 AND CAST(strftime('%Y', month) AS \
+               INTEGER) = 2024";
     let total = format!("SELECT SUM(revenue) FROM sales WHERE {day}");
     assert_reads(&sales(), &[("total revenue in May 2024", &total)]);
     assert_silent(
@@ -406,11 +409,13 @@ fn a_part_is_divided_by_its_whole() {
         &[
             (
                 "what percentage of tickets were cancelled",
-                "SELECT 100.0 * COUNT(CASE WHEN status = 'cancelled' THEN 1 END) / COUNT(*) FROM tickets",
+                "SELECT 100.0 * COUNT(CASE WHEN status = 'cancelled' THEN 1 END) / COUNT(*) \
+                 FROM tickets",
             ),
             (
                 "what percentage of the tickets from Ulm were cancelled",
-                "SELECT 100.0 * COUNT(CASE WHEN status = 'cancelled' THEN 1 END) / COUNT(*) FROM tickets WHERE town = 'Ulm'",
+                "SELECT 100.0 * COUNT(CASE WHEN status = 'cancelled' THEN 1 END) / COUNT(*) \
+                 FROM tickets WHERE town = 'Ulm'",
             ),
         ],
     );
@@ -419,11 +424,13 @@ fn a_part_is_divided_by_its_whole() {
         &[
             (
                 "What share of revenue comes from each region?",
-                "SELECT region, 1.0 * SUM(revenue) / (SELECT SUM(revenue) FROM sales) FROM sales GROUP BY region",
+                "SELECT region, 1.0 * SUM(revenue) / (SELECT SUM(revenue) FROM sales) FROM sales \
+                 GROUP BY region",
             ),
             (
                 "share of sales by product",
-                "SELECT product, 1.0 * COUNT(*) / (SELECT COUNT(*) FROM sales) FROM sales GROUP BY product",
+                "SELECT product, 1.0 * COUNT(*) / (SELECT COUNT(*) FROM sales) FROM sales \
+                 GROUP BY product",
             ),
         ],
     );

@@ -167,7 +167,8 @@ fn an_adjective_after_most_says_the_measure() {
         catalog("firms", &[("company", T), ("country", T), ("profits", R), ("horsepower", I)]);
     fn best(condition: &str, end: &str) -> String {
         format!(
-            "SELECT company FROM firms {condition}GROUP BY company ORDER BY SUM(profits) {end} LIMIT 1"
+            "SELECT company FROM firms {condition}GROUP BY company ORDER BY SUM(profits) {end} \
+             LIMIT 1"
         )
     }
     assert_reads(

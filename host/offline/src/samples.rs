@@ -256,9 +256,13 @@ pub(crate) async fn has_ties(
             let best = if *up { &sample.greatest } else { &sample.least };
             sample.frequent.iter().any(|(value, count)| value == best && *count > 1)
         }),
-        (Expression::CountRows, [key]) if *up => samples.read(schema, *key).await.is_some_and(
-            |sample| matches!(sample.frequent.as_slice(), [(_, first), (_, second), ..] if first == second),
-        ),
+        (Expression::CountRows, [key]) if *up => {
+            samples.read(schema, *key).await.is_some_and(|sample| {
+                matches!(
+                    sample.frequent.as_slice(), [(_, first), (_, second), ..] if first == second
+                )
+            })
+        }
         _ => false,
     }
 }

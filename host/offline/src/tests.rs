@@ -24,7 +24,8 @@ fn assert_unsure(questions: &[&str]) {
 
 #[test]
 fn a_long_text_has_many_characters() {
-    let longest = "SELECT comment FROM review WHERE comment IS NOT NULL ORDER BY LENGTH(comment) DESC LIMIT 1";
+    let longest = "SELECT comment FROM review WHERE comment IS NOT NULL ORDER BY LENGTH(comment) \
+                   DESC LIMIT 1";
     assert_reads(
         &["longest comment", "What is the longest comment?", "the longest review comment"],
         longest,
@@ -109,7 +110,8 @@ fn a_count_is_grouped_only_where_groups_are_named() {
 fn rows_are_rated_by_what_was_said_of_them_on_average() {
     fn rate(direction: &str) -> String {
         format!(
-            "SELECT product.name FROM product JOIN review ON review.product_id = product.id GROUP BY product.id ORDER BY AVG(review.rating){direction} LIMIT 1"
+            "SELECT product.name FROM product JOIN review ON review.product_id = product.id \
+             GROUP BY product.id ORDER BY AVG(review.rating){direction} LIMIT 1"
         )
     }
     assert_reads(
@@ -144,7 +146,8 @@ fn rows_are_rated_by_what_was_said_of_them_on_average() {
 
 #[test]
 fn a_row_with_several_others_is_counted_once() {
-    let once = "SELECT COUNT(DISTINCT product.id) FROM product JOIN review ON review.product_id = product.id";
+    let once = "SELECT COUNT(DISTINCT product.id) FROM product \
+                JOIN review ON review.product_id = product.id";
     assert_reads(
         &[
             "how many products have been reviewed",
@@ -155,7 +158,8 @@ fn a_row_with_several_others_is_counted_once() {
     );
     assert_reads(
         &["most reviewed product", "Which product has the most reviews?"],
-        "SELECT product.name FROM product JOIN review ON review.product_id = product.id GROUP BY product.id ORDER BY COUNT(*) DESC LIMIT 1",
+        "SELECT product.name FROM product JOIN review ON review.product_id = product.id \
+         GROUP BY product.id ORDER BY COUNT(*) DESC LIMIT 1",
     );
     assert_reads(
         &["How many products have a rating of 5?"],
@@ -175,7 +179,8 @@ fn groups_that_fulfil_a_condition_are_counted() {
             "How many products have more than 3 reviews?",
             "How many products have been reviewed more than 3 times?",
         ],
-        "SELECT COUNT(*) FROM product WHERE id IN (SELECT product.id FROM product JOIN review ON review.product_id = product.id GROUP BY product.id HAVING COUNT(*) > 3)",
+        "SELECT COUNT(*) FROM product WHERE id IN (SELECT product.id FROM product \
+         JOIN review ON review.product_id = product.id GROUP BY product.id HAVING COUNT(*) > 3)",
     );
 }
 
@@ -183,7 +188,8 @@ fn groups_that_fulfil_a_condition_are_counted() {
 fn a_list_over_a_join_names_each_thing_once() {
     assert_reads(
         &["Which products have been reviewed?", "names of products with reviews"],
-        "SELECT product.name FROM product JOIN review ON review.product_id = product.id GROUP BY product.id",
+        "SELECT product.name FROM product JOIN review ON review.product_id = product.id \
+         GROUP BY product.id",
     );
 }
 
@@ -307,7 +313,10 @@ fn the_statement_is_of_the_catalogs_dialect() {
         .for_each(|column| column.sql_type = "text".into());
     let above = fixture::best("Which books have more than 300 pages?", &library).0;
     assert!(
-        above.contains("CAST(CASE WHEN pages ~ '^-?[0-9]+([.][0-9]+)?$' THEN pages END AS DOUBLE PRECISION) > 300"),
+        above.contains(
+            "CAST(CASE WHEN pages ~ '^-?[0-9]+([.][0-9]+)?$' THEN pages END AS DOUBLE \
+             PRECISION) > 300"
+        ),
         "{above}"
     );
 }

@@ -231,7 +231,8 @@ impl Optimization {
         let (outcome, reason) = match slower {
             Some(last) => {
                 let why = format!(
-                    "the last measurement found the accepted statement slower, at {:.2} times the speed",
+                    "the last measurement found the accepted statement slower, at {:.2} \
+                     times the speed",
                     last.ratio
                 );
                 (Outcome::Unchanged, Some(why))

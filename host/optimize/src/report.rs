@@ -149,7 +149,8 @@ impl Report {
             ),
             Some(last) if last.confirmed => None,
             Some(last) => Some(format!(
-                "the speed-up is not confirmed: the last measurement has {} pairs, and they are too few or too different to be sure",
+                "the speed-up is not confirmed: the last measurement has {} pairs, and they are \
+                 too few or too different to be sure",
                 last.pairs.len()
             )),
         };

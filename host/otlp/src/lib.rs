@@ -55,7 +55,8 @@ pub enum OtlpError {
     Endpoint,
     /// The headers, in which a key may stand, would go to another machine without encryption.
     #[error(
-        "the OTLP headers would go over plain http to `{0}`, and whoever sits between could read them"
+        "the OTLP headers would go over plain http to `{0}`, and whoever sits between \
+         could read them"
     )]
     Exposed(String),
     /// A header cannot be sent; its value may be a key and is not part of the message.

@@ -128,9 +128,10 @@ mod tests {
         };
         let wit = write(&project).unwrap();
         let text = std::fs::read_to_string(wit.join("world.wit")).unwrap();
-        assert!(
-            text.contains("include syrch:plugin/reward-plugin@0.1.0;\n  include syrch:plugin/clarifier-plugin@0.1.0;")
-        );
+        assert!(text.contains(
+            "include syrch:plugin/reward-plugin@0.1.0;\n  include \
+             syrch:plugin/clarifier-plugin@0.1.0;"
+        ));
         let names: Vec<String> = ports(&wit).unwrap().into_iter().map(|(port, _)| port).collect();
         for port in ["run", "wait", "llm", "inspect", "sql", "rows", "cells", "trace"] {
             assert!(names.iter().any(|name| name == port), "{names:?}");

@@ -51,7 +51,8 @@ pub enum Error {
     },
     /// An installer ended well, and a tool does not work.
     #[error(
-        "`{installer}` ended well, and {tool} is missing or does not start: it was looked for at {place}"
+        "`{installer}` ended well, and {tool} is missing or does not start: it was looked \
+         for at {place}"
     )]
     NotInstalled {
         /// The tool.
@@ -130,10 +131,12 @@ impl Error {
                 "compare the roles in plugin.yml with those that the code has"
             }
             Self::Scripts(_) => {
-                "read its build scripts, and build it without --no-scripts if you trust them; or ask its author for the component, which needs no trust"
+                "read its build scripts, and build it without --no-scripts if you trust them; \
+                 or ask its author for the component, which needs no trust"
             }
             Self::NoWheel { .. } => {
-                "with --no-scripts a line is a package of the registry with its versions, such as `componentize-py==0.25.1`"
+                "with --no-scripts a line is a package of the registry with its versions, such as \
+                 `componentize-py==0.25.1`"
             }
             Self::Definition(_) => {
                 "plugin.yml has `name`, `language`, `roles`, and perhaps `entry`, `sdk` and `wants`"

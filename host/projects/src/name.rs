@@ -86,7 +86,8 @@ impl Name {
             })
         {
             return Err(wrong(
-                "a name has lower-case letters and digits, begins with a letter, and has single hyphens between words"
+                "a name has lower-case letters and digits, begins with a letter, and has single \
+                 hyphens between words"
                     .to_owned(),
             ));
         }

@@ -156,7 +156,8 @@ mod tests {
         let template = Template { name: &name, roles: &roles };
         assert_eq!(
             template.fill(
-                "{{name}} {{name_snake}} {{name_pascal}} {{role}} {{roles}}\n# {{#roles}}\nuse {{role_pascal}};\n# {{/roles}}\nend\n"
+                "{{name}} {{name_snake}} {{name_pascal}} {{role}} {{roles}}\n# {{#roles}}\n\
+                 use {{role_pascal}};\n# {{/roles}}\nend\n"
             ),
             "my-plugin my_plugin MyPlugin reward reward, solver\nuse Reward;\nuse Solver;\nend\n"
         );

@@ -8,7 +8,8 @@ use crate::build::is_sdk;
 use crate::{Error, Project};
 
 /// The reason why a path is refused.
-const OUTSIDE: &str = "is a symbolic link or a path that leads out of the project: a build reads its SDK alone elsewhere";
+const OUTSIDE: &str = "is a symbolic link or a path that leads out of the project: a build reads \
+                       its SDK alone elsewhere";
 /// Folders that builds and tools write.
 const MADE: [&str; 6] = ["build", "tests", "node_modules", "target", "__pycache__", "venv"];
 /// Folders that hold no sources of the plugin.

@@ -177,7 +177,8 @@ mod tests {
     use super::*;
 
     const SAMPLES: [&str; 6] = [
-        "<think>With two tables…</think>Here you are:\n```sql\nSELECT \"näme\" FROM t WHERE a = 'x;y'\n```\n**Confidence:** 95%",
+        "<think>With two tables…</think>Here you are:\n```sql\nSELECT \"näme\" FROM t \
+         WHERE a = 'x;y'\n```\n**Confidence:** 95%",
         "With pleasure: {\"sql\": \"SELECT 1\", \"confidence\": 0.5}",
         "```json\n{\"n\": 1, \"list\": [1, {\"x\": null}]}\n```",
         "SELECT a\nFROM t\n\nThis counts nothing.",
@@ -282,8 +283,11 @@ mod tests {
 
         #[test]
         fn nothing_panics_on_what_replies_are_made_of(parts in prop::collection::vec(prop::sample::select(vec![
-            "```", "```sql\n", "\n", "SELECT ", "WITH a AS (", "FROM t", "'", "\"", ";", ")", "{", "}", "[", "]", "\"sql\":", ",",
-            "confidence", ":", "0.7", "%", "<think>", "</think>", "n: 1", "list:", " - ", "Answer: ", "B", "<|channel|>", "final", "<|message|>", "[think]", ";", "analysis", "A", "é", "--", "/*", "*/", "(",
+            "```", "```sql\n", "\n", "SELECT ", "WITH a AS (", "FROM t", "'", "\"", ";", ")", "{",
+            "}", "[", "]", "\"sql\":", ",",
+            "confidence", ":", "0.7", "%", "<think>", "</think>", "n: 1", "list:", " - ",
+            "Answer: ", "B", "<|channel|>", "final", "<|message|>", "[think]", ";", "analysis", "A",
+            "é", "--", "/*", "*/", "(",
             ". ", "-", "`",
         ]), 0..40)) {
             let text = parts.concat();

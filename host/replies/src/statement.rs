@@ -434,10 +434,12 @@ mod tests {
     #[test]
     fn statements_of_every_engine_are_recognised() {
         for sql in [
-            "SELECT a // 2, list_transform(l, x -> x + 1) FROM t QUALIFY row_number() OVER (ORDER BY a) = 1",
+            "SELECT a // 2, list_transform(l, x -> x + 1) FROM t QUALIFY row_number() OVER \
+             (ORDER BY a) = 1",
             "SELECT * EXCLUDE (a) FROM 'x.parquet' GROUP BY ALL",
             "SELECT t.a FROM t SEMI JOIN u ON t.a = u.a",
-            "SELECT `a`, b.c.d FROM `my catalog`.s.t LATERAL VIEW explode(l) e AS x WHERE n = 'it\\'s'",
+            "SELECT `a`, b.c.d FROM `my catalog`.s.t LATERAL VIEW explode(l) e AS x \
+             WHERE n = 'it\\'s'",
             "SELECT a DIV 2, d - INTERVAL 7 DAYS, TRY_CAST(a AS DOUBLE) FROM t LIMIT 3 OFFSET 1",
             "SELECT a::DATE, x ILIKE 'a%' FROM t TABLESAMPLE (10 PERCENT)",
         ] {

@@ -276,8 +276,10 @@ proptest! {
 
     #[test]
     fn nothing_panics_on_damaged_replies(parts in prop::collection::vec(prop::sample::select(vec![
-        "SELECT ", "a", " FROM t", "“", "”", "‘", "’", "（", "）", "；", "\u{a0}", "&lt;", "&#39;", "&", ";", "'", "\"", "\\n", "\\\"",
-        "<sql>", "</sql>", "<|im_end|>", "</s>", "<br>", "```", "~~~\n", "\n", "{", "}", "\"sql\":", "(", ")", "--", "$$", "final:", "or",
+        "SELECT ", "a", " FROM t", "“", "”", "‘", "’", "（", "）", "；", "\u{a0}", "&lt;", "&#39;",
+        "&", ";", "'", "\"", "\\n", "\\\"",
+        "<sql>", "</sql>", "<|im_end|>", "</s>", "<br>", "```", "~~~\n", "\n", "{", "}", "\"sql\":",
+        "(", ")", "--", "$$", "final:", "or",
     ]), 0..40)) {
         let text = parts.concat();
         if let Some(read) = read(&text) {
@@ -498,7 +500,8 @@ fn what_is_valid_is_not_changed() {
 fn statements_around_thinking_and_templates() {
     for (reply, expected) in [
         (
-            "<|channel|>analysis<|message|><think>SELECT 1</think><|channel|>final<|message|>SELECT 2",
+            "<|channel|>analysis<|message|><think>SELECT \
+             1</think><|channel|>final<|message|>SELECT 2",
             Some("SELECT 2"),
         ),
         (

@@ -96,13 +96,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_cell_reads_back_and_none_is_a_formula(cells in prop::collection::vec(any::<String>(), 1..4)) {
-            let grid = Grid { columns: vec!["c".to_owned(); cells.len()], rows: vec![cells.iter().map(|c| json!(c)).collect()] };
+        fn every_cell_reads_back_and_none_is_a_formula(
+            cells in prop::collection::vec(any::<String>(), 1..4)
+        ) {
+            let grid = Grid {
+                columns: vec!["c".to_owned(); cells.len()],
+                rows: vec![cells.iter().map(|c| json!(c)).collect()]
+            };
             let rows = parse(&render(&grid));
             prop_assert_eq!(rows.len(), 2);
             for (cell, read) in cells.iter().zip(&rows[1]) {
                 prop_assert!(!is_formula(read));
-                prop_assert!(!read.chars().any(|c| syrch_core::text::escape::is_dangerous(c) && !"\t\n\r".contains(c)));
+                prop_assert!(
+                    !read
+                        .chars()
+                        .any(|c| syrch_core::text::escape::is_dangerous(c) && !"\t\n\r".contains(c))
+                );
                 let bare = read.strip_prefix('\'').filter(|_| is_formula(cell)).unwrap_or(read);
                 prop_assert_eq!(bare, escape_dangerous(cell, &['\n', '\r', '\t']));
             }

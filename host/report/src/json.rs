@@ -92,7 +92,9 @@ mod tests {
         fn documents_read_back_and_are_safe(text in any::<String>(), key in any::<String>()) {
             let value = json!({key: [text]});
             for json in [document(&value), line(&value)] {
-                prop_assert!(!json.trim_end_matches('\n').chars().any(|c| c != '\n' && is_dangerous(c)));
+                prop_assert!(
+                    !json.trim_end_matches('\n').chars().any(|c| c != '\n' && is_dangerous(c))
+                );
                 prop_assert_eq!(&serde_json::from_str::<Value>(&json).unwrap(), &value);
             }
         }

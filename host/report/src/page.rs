@@ -11,7 +11,8 @@ use crate::{Grid, Table, plain};
 const LONGEST: usize = 20_000;
 /// The content security policy: the browser may load the style of the page itself and nothing else.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
-    content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n";
+    content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
+    form-action 'none'\">\n";
 /// The style of all pages; that of the pictures follows it.
 const STYLE: &str = include_str!("page.css");
 

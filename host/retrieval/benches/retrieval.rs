@@ -12,7 +12,8 @@ const THINGS: &[&str] =
     &["customer", "order", "invoice", "shipment", "supplier", "product", "warehouse", "employee"];
 const FACETS: &[&str] =
     &["status", "history", "item", "address", "budget", "contract", "rating", "schedule"];
-const QUESTION: &str = "What is the average budget of the suppliers whose contracts were changed after the last shipment?";
+const QUESTION: &str = "What is the average budget of the suppliers whose contracts were changed \
+                        after the last shipment?";
 
 /// A catalog of so many tables of ten columns.
 fn catalog(tables: usize) -> Catalog {

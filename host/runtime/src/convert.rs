@@ -89,11 +89,19 @@ macro_rules! variant {
 }
 
 // types
-variant_to!(core::Dialect => wit::types::Dialect { Sqlite, Postgres, Mysql, Duckdb, Databricks, Spark, Ansi ; Other });
+variant_to!(
+    core::Dialect => wit::types::Dialect {
+        Sqlite, Postgres, Mysql, Duckdb, Databricks, Spark, Ansi ; Other
+    }
+);
 record_to!(core::Column => wit::types::Column { name, sql_type, nullable, comment, extra });
 record_to!(core::ForeignKey => wit::types::ForeignKey { columns, ref_table, ref_columns });
 record_to!(core::Index => wit::types::Index { name, columns, is_unique, method, predicate });
-record_to!(core::Table => wit::types::Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra });
+record_to!(
+    core::Table => wit::types::Table {
+        schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra
+    }
+);
 
 /// The syntax goes with the catalog, from the declaration of its dialect.
 impl Conv<wit::types::Catalog> for core::Catalog {
@@ -126,15 +134,26 @@ record_to!(core::TermLabel => wit::types::TermLabel { value, words });
 record_to!(core::Term => wit::types::Term {
     kind, name, synonyms, definition, description, tables, labels, mentioned
 });
-record_to!(core::Problem => wit::types::Problem { question, evidence, goal, answers, hints, terms, extra });
+record_to!(
+    core::Problem => wit::types::Problem { question, evidence, goal, answers, hints, terms, extra }
+);
 variant_to!(core::SqlErrorKind => wit::types::SqlErrorKind {
-    Syntax, UnknownTable, UnknownColumn, AmbiguousName, TypeMismatch, WriteRefused, FunctionRefused, Denied, Timeout, TooLarge,
+    Syntax, UnknownTable, UnknownColumn, AmbiguousName, TypeMismatch, WriteRefused, FunctionRefused,
+    Denied, Timeout, TooLarge,
     Cancelled, Budget, Unavailable, Other ;
 });
-variant_to!(port::PortError => wit::types::PortError { Unsupported, Budget ; Denied, UnknownName, Unavailable, Other });
+variant_to!(
+    port::PortError => wit::types::PortError {
+        Unsupported, Budget ; Denied, UnknownName, Unavailable, Other
+    }
+);
 record_to!(core::ColumnProfile => wit::types::ColumnProfile { column, nulls, distinct });
 record_to!(core::Profile => wit::types::Profile { rows, truncated, columns, warnings });
-variant_to!(core::Value => wit::types::Value { Null ; Boolean, Integer, Real, Decimal, Text, Temporal, Bytes, Other });
+variant_to!(
+    core::Value => wit::types::Value {
+        Null ; Boolean, Integer, Real, Decimal, Text, Temporal, Bytes, Other
+    }
+);
 record!(
     core::Signals = wit::types::Signals {
         attempts,
@@ -168,7 +187,9 @@ record!(
 );
 variant!(core::Join = wit::types::Join { AllOf, AnyOf ; AtLeast });
 variant!(core::Corpus = wit::types::Corpus { Tables, Columns, Cells, Notes, Examples ; Other });
-variant!(core::Retriever = wit::types::Retriever { Lexical, PathFuzzy, SegmentFuzzy, Vector ; Other });
+variant!(
+    core::Retriever = wit::types::Retriever { Lexical, PathFuzzy, SegmentFuzzy, Vector ; Other }
+);
 record!(core::RetrievalQuery = wit::types::RetrievalQuery { corpus, retriever, text, limit });
 variant!(core::Operation = wit::types::Operation { Solve, Choose ; Retrieve, Other });
 record!(
@@ -189,13 +210,19 @@ record!(
 );
 record!(core::Graph = wit::types::Graph { tasks, answer, memo });
 record!(core::Question = wit::types::Question { text, choices, ambiguity });
-variant_to!(core::Ending => wit::types::Ending { Solved, Empty, Cancelled ; Failed, Skipped, Other });
+variant_to!(
+    core::Ending => wit::types::Ending { Solved, Empty, Cancelled ; Failed, Skipped, Other }
+);
 record_to!(core::Observation => wit::types::Observation {
     task, ending, candidates, profile, fingerprint, hits, subtasks, memo
 });
 record!(core::Opinion = wit::types::Opinion { score, reason, checks });
 variant!(core::Verdict = wit::types::Verdict { ; Accepted, Rejected, Unavailable });
-variant!(core::FailureKind = wit::types::FailureKind { Input, Model, Database, Budget, Unsupported, Cancelled, Internal ; Other });
+variant!(
+    core::FailureKind = wit::types::FailureKind {
+        Input, Model, Database, Budget, Unsupported, Cancelled, Internal ; Other
+    }
+);
 record!(core::Failure = wit::types::Failure { kind, message, retryable });
 
 impl Conv<wit::types::SqlError> for core::SqlError {
@@ -218,12 +245,20 @@ impl Conv<wit::inspect::Compiled> for port::CompiledMetric {
 }
 
 // ports
-record_to!(port::Policy => wit::run::Policy { high_confidence, max_attempts, max_depth, max_parallel, max_rounds });
+record_to!(
+    port::Policy => wit::run::Policy {
+        high_confidence, max_attempts, max_depth, max_parallel, max_rounds
+    }
+);
 variant_to!(port::TimeLeft => wit::run::TimeLeft { Plenty, Little, Over ; });
 record_to!(port::Budget => wit::run::Budget { tokens, llm_calls, sql_runs, cost_micros, time });
 variant_to!(wit::llm::Speaker => port::Speaker { System, User, Assistant ; });
 record_to!(wit::llm::Message => port::Message { speaker, text });
-variant_to!(wit::llm::Purpose => port::Purpose { Link, Plan, Generate, Repair, Judge, Select, Calibrate, Clarify, Summarise, Rewrite ; Other });
+variant_to!(
+    wit::llm::Purpose => port::Purpose {
+        Link, Plan, Generate, Repair, Judge, Select, Calibrate, Clarify, Summarise, Rewrite ; Other
+    }
+);
 variant_to!(wit::llm::Shape => port::Shape { Text, Sql ; Json, Yaml, Choice, Other });
 impl Conv<port::Request> for wit::llm::Request {
     fn conv(self) -> port::Request {
@@ -321,7 +356,11 @@ impl Conv<wit::inspect::Facts> for port::Facts {
 }
 
 record_to!(port::Plan => wit::inspect::Plan { format, text, cost, rows });
-record_to!(port::ColumnStats => wit::inspect::ColumnStats { column, distinct, null_fraction, correlation, average_width });
+record_to!(
+    port::ColumnStats => wit::inspect::ColumnStats {
+        column, distinct, null_fraction, correlation, average_width
+    }
+);
 variant_to!(wit::sql::Equality => core::Equality { Bag, Set, Ordered ; Other });
 record_to!(port::Page => wit::rows::Page { columns, rows, clipped });
 variant_to!(wit::cells::Match => port::Match { Exact, Ngram, Fuzzy, Vector ; Other });
@@ -334,10 +373,18 @@ record_to!(export::linker::Linked => roles::Linked { tables, hints });
 variant_to!(export::planner::Edit => core::Edit { Finish ; Add, Update, Cancel, Answer, Other });
 record_to!(export::planner::Step => core::Step { edits, memo });
 record_to!(export::solver::Outcome => roles::Outcome { candidates, subtasks, ask, memo });
-variant_to!(roles::Trial => export::rewriter::Trial { Mismatch, Reordered, OtherColumns, TooLarge ; Accepted, Slower, Refused, Failed, Other });
+variant_to!(
+    roles::Trial => export::rewriter::Trial {
+        Mismatch, Reordered, OtherColumns, TooLarge ; Accepted, Slower, Refused, Failed, Other
+    }
+);
 record_to!(roles::Attempt => export::rewriter::Attempt { sql, family, trial });
 record_to!(export::rewriter::Proposal => roles::Proposal { sql, family, reason });
-record_to!(export::aggregator::Answer => roles::Answer { text, task, candidate, sql, confidence, basis, caveats });
+record_to!(
+    export::aggregator::Answer => roles::Answer {
+        text, task, candidate, sql, confidence, basis, caveats
+    }
+);
 
 #[cfg(test)]
 mod tests {

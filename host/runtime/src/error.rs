@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn the_last_words_of_a_guest_follow_the_reason() {
-        let rust = "\nthread '<unnamed>' panicked at src/lib.rs:4:5:\nno rows\nnote: run with `RUST_BACKTRACE=1` environment variable\n";
+        let rust = "\nthread '<unnamed>' panicked at src/lib.rs:4:5:\nno rows\n\
+                    note: run with `RUST_BACKTRACE=1` environment variable\n";
         let said = with_printed("unreachable", rust);
         assert_eq!(
             said,

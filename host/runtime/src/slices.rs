@@ -199,7 +199,9 @@ mod tests {
         let meter = crate::meter::Meter::new();
         tokio::select! {
             () = meter.counting(&sleeper, call) => {}
-            () = async { tokio::task::yield_now().await; slices.next(&other, true, None).await } => {}
+            () = async {
+                tokio::task::yield_now().await; slices.next(&other, true, None).await
+            } => {}
         }
         assert_eq!(slices.slices.available_permits(), 0, "the sleeper has the slice");
     }

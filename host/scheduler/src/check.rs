@@ -66,7 +66,8 @@ pub enum GraphError {
     ParentCycle { tasks: Vec<String> },
     /// A chain of dependencies is longer than the limit.
     #[error(
-        "the chain of dependencies that ends in `{task}` has {depth} tasks, over the limit of {limit}"
+        "the chain of dependencies that ends in `{task}` has {depth} tasks, over the \
+         limit of {limit}"
     )]
     TooDeep { task: String, depth: usize, limit: usize },
     /// A chain of parents is longer than the limit.

@@ -39,9 +39,9 @@ pub(crate) fn schema(root: &Value, patterns: Patterns) -> Result<Measured, Strin
     collect_patterns(root, &mut distinct);
     match patterns {
         Patterns::Refused if !distinct.is_empty() => {
-            return Err(
-                "`pattern` and `patternProperties` are not allowed here; list the values with `enum`".to_owned()
-            );
+            return Err("`pattern` and `patternProperties` are not allowed here; list the \
+                        values with `enum`"
+                .to_owned());
         }
         _ if distinct.len() > MAX_PATTERNS => {
             return Err(format!(

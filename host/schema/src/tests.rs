@@ -12,7 +12,8 @@ fn compile(schema: &Value) -> Result<Schema, SchemaError> {
 fn ordinary_schemas_compile_and_judge() {
     let schema = compile(&json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "type": "object", "required": ["a"], "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/a"}},
+        "type": "object", "required": ["a"],
+        "properties": {"a": {"$ref": "#/$defs/a"}, "b": {"$ref": "#/$defs/a"}},
         "$defs": {"a": {"type": "string", "pattern": "^x+$"}}
     }))
     .unwrap();

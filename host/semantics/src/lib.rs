@@ -33,7 +33,8 @@ pub use model::{
 pub use propose::{ColumnValues, ValuesProbe, propose, values_probes};
 pub use question::{
     Cell, Choice, Choices, Reading, Understood, Unread, cells_at, find_added, find_missing,
-    is_fragment, names_metric, needs_question, phrases, read_choices, read_follow_up, read_question,
+    is_fragment, names_metric, needs_question, phrases, read_choices, read_follow_up,
+    read_question,
 };
 pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};

@@ -137,7 +137,8 @@ fn suites_of_syrch_0_1_2_are_read() {
     let place = Home::new();
     place.file("data/a.csv", "n\n1\n");
     let suite = place.read(
-        "{\"id\":\"a\",\"question\":\"?\",\"db\":\"shop.db\",\"expected_data\":\"data/a.csv\",\"expected_answer\":42}\n\
+        "{\"id\":\"a\",\"question\":\"?\",\"db\":\"shop.db\",\"expected_data\":\"data/a.csv\",\
+         \"expected_answer\":42}\n\
          {\"id\":\"b\",\"question\":\"?\",\"expected_sql\":\"SELECT 1\",\"expected_data\":null}\n\
          {\"id\":\"c\",\"question\":\"?\",\"expected_answer\":\"France\"}",
     );
@@ -190,7 +191,8 @@ fn tables_are_read_under_the_same_names() {
     let place = Home::new();
     let suite = place.read(
         "\u{feff}id, db ,question,gold_sql,gold_alternatives,ordered,difficulty\r\n\
-         a,shop,\"How many,\r\n\"\"really\"\"?\",SELECT 1,\"[\"\"SELECT 2\"\"]\",yes,easy\r\n\r\nb,shop,Who?,SELECT 3,,,\r\n",
+         a,shop,\"How many,\r\n\"\"really\"\"?\",SELECT 1,\"[\"\"SELECT 2\"\"]\",yes,easy\r\n\r\n\
+         b,shop,Who?,SELECT 3,,,\r\n",
     );
     let suite = suite.unwrap();
     assert_eq!((suite.format, suite.places), (Format::Csv, vec![Place::Line(2), Place::Line(5)]));
@@ -317,7 +319,8 @@ fn errors_in_arrays_name_the_item() {
     let message = place.wrong(format!("[{good},\n 5, {good}, {{\"id\": }}, {good}]"));
     assert_eq!(
         message,
-        "suite `suite` has 3 faults:\nitem 2: is not a JSON object\nitem 3, `a`: repeats the id of item 1\n\
+        "suite `suite` has 3 faults:\nitem 2: is not a JSON object\n\
+         item 3, `a`: repeats the id of item 1\n\
          item 4: is not JSON: expected value at line 2 column 66; what follows was not read"
     );
     let cut = place.wrong(format!("[{good}"));
@@ -338,7 +341,8 @@ fn errors_in_tables_name_the_line() {
     let message = place.wrong([head, b"b,?\n\xff,?,SELECT 1\n,?,SELECT 1\nc,,SELECT 1\n"].concat());
     assert_eq!(
         message,
-        "suite `suite` has 4 faults:\nline 4: has 2 cells, and the header 3\nline 5: is not UTF-8 text\nline 6: has no `id`\n\
+        "suite `suite` has 4 faults:\nline 4: has 2 cells, and the header 3\n\
+         line 5: is not UTF-8 text\nline 6: has no `id`\n\
          line 7, `c`: has no `question`"
     );
     let twice = place.wrong("id,question,id,sql\na,?,b,SELECT 1\n");
@@ -532,7 +536,8 @@ fn all_missing_databases_are_reported_at_once() {
         .replace(&place.0.path().display().to_string(), "FOLDER");
     assert_eq!(
         message,
-        "2 databases are missing:\nthere is no database `gone` in `FOLDER`; 3 questions need it, the first is `q0`\n\
+        "2 databases are missing:\nthere is no database `gone` in `FOLDER`; 3 questions need it, \
+         the first is `q0`\n\
          `../secret` leads out of the suite's folder, where a suite may open nothing; `q3` needs it"
     );
     let none =

@@ -87,7 +87,8 @@ fn an_unknown_name_is_named_with_near_ones_to_choose() {
     let questions = assess(&FakeHost::default(), &[lost]);
     assert_eq!(
         questions[0].text,
-        "What do you mean by \"Regions\" in \"regions of buyers\"? The nearest names of the database are these."
+        "What do you mean by \"Regions\" in \"regions of buyers\"? The nearest names of the \
+         database are these."
     );
     assert_eq!(questions[0].choices, ["customer_region"]);
 }
@@ -119,7 +120,8 @@ fn a_name_without_a_near_one_is_not_in_the_database() {
 
 #[test]
 fn a_name_in_two_schemas_is_asked_about_with_both_tables() {
-    let why = "the model provider gave no answer: several tables have the name: invoices (archive.invoices, billing.invoices)";
+    let why = "the model provider gave no answer: several tables have the name: invoices \
+               (archive.invoices, billing.invoices)";
     let questions =
         assess(&FakeHost::default(), &[observe("A", failure_ending(FailureKind::Model, why), &[])]);
     assert_eq!(questions[0].text, "Which \"invoices\" do you mean? Several tables have that name.");

@@ -72,9 +72,11 @@ impl Matter<'_> {
 
     fn instructions(&self) -> String {
         format!(
-            "You decide which of two {} statements answers a question. Both run, and their results differ: at most one of them is right.\n\
-             Look at what the question asks for, at how each statement gets there, and at where the results differ: tables and joins, \
-             filters, doubled or missing rows, columns too many or too few. Neither its place nor its length speaks for a statement.\n\
+            "You decide which of two {} statements answers a question. Both run, and their results \
+             differ: at most one of them is right.\n\
+             Look at what the question asks for, at how each statement gets there, and at where \
+             the results differ: tables and joins, filters, doubled or missing rows, columns too \
+             many or too few. Neither its place nor its length speaks for a statement.\n\
              Answer with one letter, A or B, and nothing else.",
             self.catalog.syntax.title
         )

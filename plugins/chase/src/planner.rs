@@ -68,13 +68,16 @@ fn instructions() -> String {
         .map(|(index, (kind, words))| format!("{}. `{kind}`: {words}.\n", index + 1))
         .collect();
     format!(
-        "You plan one SELECT statement that answers a question over an SQL database, as the engine would carry it out. \
-         Write no SQL: each step is a sentence or two. There are exactly these three steps, in this order:\n{steps}\
-         The first names the tables to read and how they join; the second the filters, groups, set operations, orders and limits; \
-         the third what the result shows, column by column, and nothing that was not asked for.\n\
+        "You plan one SELECT statement that answers a question over an SQL database, as the engine \
+         would carry it out. Write no SQL: each step is a sentence or two. There are exactly these \
+         three steps, in this order:\n{steps}\
+         The first names the tables to read and how they join; the second the filters, groups, set \
+         operations, orders and limits; the third what the result shows, column by column, and \
+         nothing that was not asked for.\n\
          `entities` lists the tables and columns of a step as they are spelled.\n\
          Answer with JSON alone, in this form:\n\
-         {{\"steps\":[{{\"step_number\":1,\"step_type\":\"find_tables\",\"description\":\"…\",\"reasoning\":\"…\",\
+         {{\"steps\":[{{\"step_number\":1,\"step_type\":\"find_tables\",\"description\":\"…\",\
+         \"reasoning\":\"…\",\
          \"entities\":[\"…\"]}}, …]}}"
     )
 }

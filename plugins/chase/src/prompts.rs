@@ -106,19 +106,23 @@ impl<'a> Prompts<'a> {
     fn method(&self, generator: Generator) -> &str {
         match generator {
             Generator::QueryPlan if self.has_plan => {
-                "Work along the plan of the statement that is given: carry out its steps one after the other, in words, then write \
-                 the statement that does them. Depart from the plan where the tables do not bear it out."
+                "Work along the plan of the statement that is given: carry out its steps one after \
+                 the other, in words, then write the statement that does them. Depart from the \
+                 plan where the tables do not bear it out."
             }
             Generator::QueryPlan => {
-                "Before the statement, write its plan in three steps, in words and without a fence: 1. find the relevant tables and \
-                 how they join; 2. perform the operations: filters, groups, set operations, orders and limits; 3. select the columns \
+                "Before the statement, write its plan in three steps, in words and without a \
+                 fence: 1. find the relevant tables and how they join; 2. perform the operations: \
+                 filters, groups, set operations, orders and limits; 3. select the columns \
                  that the question asks for. Then write the statement that the plan leads to."
             }
             Generator::DivideAndConquer => {
-                "Divide and conquer, in words and plain lines without a fence. Divide: take the question apart into sub-questions, \
-                 and write for each a line of pseudo-SQL; take a sub-question that is not yet simple apart again. Conquer: turn each \
-                 into SQL, from the innermost to the outermost, and put them together. Simplify: remove what the whole does not need. \
-                 Then write the one statement that is left; only that stands in a fence."
+                "Divide and conquer, in words and plain lines without a fence. Divide: take the \
+                 question apart into sub-questions, and write for each a line of pseudo-SQL; take \
+                 a sub-question that is not yet simple apart again. Conquer: turn each \
+                 into SQL, from the innermost to the outermost, and put them together. Simplify: \
+                 remove what the whole does not need. Then write the one statement that is left; \
+                 only that stands in a fence."
             }
             Generator::Direct => &self.examples,
         }
@@ -150,8 +154,9 @@ fn examples(host: &impl Retrieval, most: u32, task: &Task) -> String {
     let solved: String = hits.iter().filter_map(example).collect();
     if solved.is_empty() {
         return format!(
-            "Before the statement, make up {most} questions that these tables can answer, of different kinds (a filter, a join, an \
-             aggregate, an order with a limit), and write the SELECT of each beside it, in plain lines without a fence. Then write the \
+            "Before the statement, make up {most} questions that these tables can answer, \
+             of different kinds (a filter, a join, an aggregate, an order with a limit), and write \
+             the SELECT of each beside it, in plain lines without a fence. Then write the \
              statement for the question that was asked; only that stands in a fence."
         );
     }

@@ -18,7 +18,8 @@ pub(crate) fn plan(
     let mut user = format!("{}\n{}", tables(catalog, settings), prompt::problem(problem));
     if let Some((plan, problem)) = wrong {
         user += &format!(
-            "\nYour earlier plan cannot be used: {problem}.\nThe earlier plan:\n{}\nWrite the whole plan again.\n",
+            "\nYour earlier plan cannot be used: {problem}.\nThe earlier plan:\n{}\n\
+             Write the whole plan again.\n",
             text::clip(plan, 8000)
         );
     }
@@ -34,7 +35,8 @@ pub(crate) fn subplan(
     task: &str,
 ) -> Request {
     let user = format!(
-        "{}\nThe whole question, for context only:\n{}\nDivide this subtask of it, and only this one: {task}\n",
+        "{}\nThe whole question, for context only:\n{}\nDivide this subtask of it, and only this \
+         one: {task}\n",
         tables(catalog, settings),
         prompt::problem(problem)
     );
@@ -62,21 +64,30 @@ fn tables(catalog: &Catalog, settings: &Settings) -> String {
 
 fn instructions(settings: &Settings, max_depth: u32) -> String {
     format!(
-        "You plan how to answer a question over an SQL database. Divide it into subtasks that together answer it and do not overlap.\n\
-         - A subtask is atomic when one SELECT statement can do it. When one statement can answer the whole question, give one atomic subtask.\n\
-         - At most {} subtasks. Subtasks that are not atomic are divided again, at most {max_depth} levels deep.\n\
-         - `depends_on` names the subtasks whose results a subtask reads; they can stand in its FROM. No circles, and only ids of this plan.\n\
-         - When several subtasks are left that nothing depends on, say with `join_keys` by which columns of their results they join.\n\
+        "You plan how to answer a question over an SQL database. Divide it into subtasks that \
+         together answer it and do not overlap.\n\
+         - A subtask is atomic when one SELECT statement can do it. When one statement can answer \
+         the whole question, give one atomic subtask.\n\
+         - At most {} subtasks. Subtasks that are not atomic are divided again, at most \
+         {max_depth} levels deep.\n\
+         - `depends_on` names the subtasks whose results a subtask reads; they can stand in its \
+         FROM. No circles, and only ids of this plan.\n\
+         - When several subtasks are left that nothing depends on, say with `join_keys` by which \
+         columns of their results they join.\n\
          - `expected_output` says which columns and how many rows the result should have.\n\
          - `tables` names the tables that a subtask reads.\n\
-         - `requirements` says what the statement of a subtask must state, and only what the question asks for: `metrics` with their \
-         `aggregation` (sum, count, avg, min, max), `filters` as conditions, `dimensions` to group by, `grain` (what one row stands for), \
+         - `requirements` says what the statement of a subtask must state, and only what the \
+         question asks for: `metrics` with their `aggregation` (sum, count, avg, min, max), \
+         `filters` as conditions, `dimensions` to group by, `grain` (what one row stands for), \
          `time_range` as [first day, last day]. Leave out what is not needed.\n\
          Answer with JSON alone, in this form:\n\
-         {{\"subtasks\":[{{\"id\":\"A\",\"description\":\"…\",\"depends_on\":[],\"is_atomic\":true,\"expected_output\":\"…\",\
-         \"tables\":[\"invoices\"],\"requirements\":{{\"metrics\":[{{\"name\":\"revenue\",\"aggregation\":\"sum\"}}],\
+         {{\"subtasks\":[{{\"id\":\"A\",\"description\":\"…\",\"depends_on\":[],\"is_atomic\":true,\
+         \"expected_output\":\"…\",\
+         \"tables\":[\"invoices\"],\"requirements\":{{\"metrics\":[{{\"name\":\"revenue\",\
+         \"aggregation\":\"sum\"}}],\
          \"filters\":[\"status = 'paid'\"],\"dimensions\":[\"country\"],\"grain\":\"country\"}},\
-         \"join_keys\":[{{\"left\":\"B\",\"left_col\":\"customer_id\",\"right\":\"A\",\"right_col\":\"id\",\"how\":\"inner\"}}]}}]}}",
+         \"join_keys\":[{{\"left\":\"B\",\"left_col\":\"customer_id\",\"right\":\"A\",\
+         \"right_col\":\"id\",\"how\":\"inner\"}}]}}]}}",
         settings.subtasks
     )
 }

@@ -80,9 +80,10 @@ fn the_prompt_shows_all_tables_the_question_and_what_was_clarified() {
     ] {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
-    assert!(
-        matches!(&host.model.requests()[0].expect, Shape::Json(schema) if schema.contains("\"title\":\"syrch-plan\""))
-    );
+    assert!(matches!(
+        &host.model.requests()[0].expect,
+        Shape::Json(schema) if schema.contains("\"title\":\"syrch-plan\"")
+    ));
 }
 
 #[test]
@@ -95,7 +96,9 @@ fn a_chain_ends_in_its_last_task() {
 
 #[test]
 fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
-    let key = json!({ "left": "answer", "left_col": "id", "right": "B", "right_col": "customer_id", "how": "left" });
+    let key = json!({
+        "left": "answer", "left_col": "id", "right": "B", "right_col": "customer_id", "how": "left"
+    });
     let mut first = atom("answer", &[]);
     first["join_keys"] = json!([key]);
     let (graph, _) = plan_with_replies(&[subtasks(&[first, atom("B", &[])])]);
@@ -267,9 +270,9 @@ fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
     assert!(next(Settings::default(), &graph, &lost[..1]).edits.is_empty());
 
     let step = next(Settings::default(), &graph, &lost);
-    assert!(
-        matches!(&step.edits[0], Edit::Add(task) if task.id == "direct" && task.text == "Who buys most?")
-    );
+    assert!(matches!(
+        &step.edits[0], Edit::Add(task) if task.id == "direct" && task.text == "Who buys most?"
+    ));
     assert_eq!(step.edits[1], Edit::Answer("direct".into()));
 
     let off = Settings { fallback: false, ..Settings::default() };
@@ -531,18 +534,22 @@ mod properties {
             Just("answer"),
             Just("größe 7!")
         ];
-        let subtask = (id.clone(), proptest::collection::vec(id.clone(), 0..3), any::<bool>(), id).prop_map(
-            |(id, on, is_atomic, other)| {
+        let subtask = (id.clone(), proptest::collection::vec(id.clone(), 0..3), any::<bool>(), id)
+            .prop_map(|(id, on, is_atomic, other)| {
                 let key = json!({ "left": id, "left_col": "x", "right": other, "right_col": "y" });
-                json!({ "id": id, "description": "d", "depends_on": on, "is_atomic": is_atomic, "join_keys": [key] })
-            },
-        );
+                json!({
+                    "id": id, "description": "d", "depends_on": on, "is_atomic": is_atomic,
+                    "join_keys": [key]
+                })
+            });
         proptest::collection::vec(subtask, 0..8).prop_map(|list| subtasks(&list))
     }
 
     proptest! {
         #[test]
-        fn whatever_the_model_plans_the_graph_is_sound(plans in proptest::collection::vec(any_plan(), 1..8), max_depth in 1_u32..6) {
+        fn whatever_the_model_plans_the_graph_is_sound(
+            plans in proptest::collection::vec(any_plan(), 1..8), max_depth in 1_u32..6
+        ) {
             let mut host = FakeHost::default();
             host.policy.max_depth = max_depth;
             for plan in &plans {
@@ -552,18 +559,28 @@ mod properties {
         }
 
         #[test]
-        fn plans_without_contradiction_too(edges in proptest::collection::vec(any::<u16>(), 1..9), nested in any::<u16>()) {
+        fn plans_without_contradiction_too(
+            edges in proptest::collection::vec(any::<u16>(), 1..9), nested in any::<u16>()
+        ) {
             let plan = |edges: &[u16]| {
                 let list: Vec<JsonValue> = edges.iter().enumerate().map(|(index, mask)| {
-                    let on: Vec<String> = (0..index).filter(|bit| mask >> bit & 1 == 1).map(|bit| format!("T{bit}")).collect();
-                    json!({ "id": format!("T{index}"), "description": "d", "depends_on": on, "is_atomic": mask >> 15 == 0 })
+                    let on: Vec<String> = (0..index)
+                        .filter(|bit| mask >> bit & 1 == 1)
+                        .map(|bit| format!("T{bit}"))
+                        .collect();
+                    json!({
+                        "id": format!("T{index}"), "description": "d", "depends_on": on,
+                        "is_atomic": mask >> 15 == 0
+                    })
                 }).rev().collect();
                 subtasks(&list)
             };
             let mut host = FakeHost::default();
             host.model.reply_plan(&plan(&edges));
             for shift in 0..12 {
-                host.model.reply_plan(&plan(&[nested, nested.rotate_left(shift), nested.rotate_left(2 * shift)]));
+                host.model.reply_plan(
+                    &plan(&[nested, nested.rotate_left(shift), nested.rotate_left(2 * shift)])
+                );
             }
             assert_is_sound(&plan_with(&host));
         }

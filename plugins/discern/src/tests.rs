@@ -297,7 +297,8 @@ fn people_see_the_evidence_and_what_it_weighed() {
     assert_eq!(host.trace.kept("A.1").unwrap(), "3 of 4 results weighing 3.00");
     assert_eq!(
         host.trace.discarded("A.2").unwrap(),
-        "1 of 4 results weighing 0.50, against it: repeated rows, where A.1 has 3 of 4 results weighing 3.00"
+        "1 of 4 results weighing 0.50, against it: repeated rows, where A.1 has 3 of 4 results \
+         weighing 3.00"
     );
     assert_eq!(host.trace.discarded("A.3").unwrap(), "the same result as A.1");
     let seen: Vec<(String, f64)> = host

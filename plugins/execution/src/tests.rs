@@ -128,9 +128,9 @@ fn a_statement_that_lacks_a_filter_is_rejected_by_its_name() {
         (Settings { reject_missing: false, ..Settings::default() }, false),
     ] {
         let required = Requirements { lenient, ..required.clone() };
-        assert!(
-            matches!(require(settings, &required), Verdict::Accepted(opinion) if opinion.score == 0.25)
-        );
+        assert!(matches!(
+            require(settings, &required), Verdict::Accepted(opinion) if opinion.score == 0.25
+        ));
     }
 }
 
@@ -148,7 +148,7 @@ fn what_is_not_grave_lowers_the_score_alone() {
         dimensions: (b'a'..=b'z').map(|c| format!("x{}", c as char)).collect(),
         ..required
     };
-    assert!(
-        matches!(require(Settings::default(), &many), Verdict::Accepted(opinion) if opinion.score == 0.5)
-    );
+    assert!(matches!(
+        require(Settings::default(), &many), Verdict::Accepted(opinion) if opinion.score == 0.5
+    ));
 }

@@ -14,7 +14,8 @@ pub use crate::settings::{Method, Settings};
 syrch_plugin::plugin! {
     /// Implements the role `calibrator`.
     pub struct FittedCalibrator(Settings) = "fitted",
-        "turns confidences into how often such answers were right, by a curve fitted on graded answers";
+        "turns confidences into how often such answers were right, by a curve fitted on \
+         graded answers";
 }
 
 syrch_plugin::export!(FittedCalibrator: calibrator);

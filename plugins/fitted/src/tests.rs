@@ -108,14 +108,18 @@ fn the_schema_has_the_weights_and_the_curve() {
 
 proptest::proptest! {
     #[test]
-    fn every_curve_keeps_the_order_and_the_range(one in 0.0_f64..=1.0, other in 0.0_f64..=1.0, attempts in 1_u32..4) {
+    fn every_curve_keeps_the_order_and_the_range(
+        one in 0.0_f64..=1.0, other in 0.0_f64..=1.0, attempts in 1_u32..4
+    ) {
         for config in ["", ISOTONIC, LOGISTIC] {
             let value = |raw| calibrate_one(config, raw, Signals { attempts, ..first() });
             proptest::prop_assert!((0.0..=1.0).contains(&value(one)));
             proptest::prop_assert!(one + 1e-6 >= other || value(one) < value(other), "{config}");
         }
         for nonsense in [f64::NAN, f64::INFINITY, -1.0] {
-            proptest::prop_assert!((0.0..=1.0).contains(&calibrate_one(LOGISTIC, nonsense, first())));
+            proptest::prop_assert!(
+                (0.0..=1.0).contains(&calibrate_one(LOGISTIC, nonsense, first()))
+            );
         }
     }
 }

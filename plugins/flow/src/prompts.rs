@@ -94,16 +94,19 @@ impl<'a> Prompts<'a> {
             None => (
                 Purpose::Generate,
                 format!(
-                    "The schema of a {dialect} database:\n{schema}\n{}\nWrite one {dialect} SELECT statement that answers the \
-                     question (WITH is fine). Nothing may be changed.\nRules of {dialect}:\n{rules}",
+                    "The schema of a {dialect} database:\n{schema}\n{}\nWrite one {dialect} \
+                     SELECT statement that answers the question (WITH is fine). Nothing may be \
+                     changed.\nRules of {dialect}:\n{rules}",
                     self.brief.task()
                 ),
             ),
             Some((last, earlier)) => (
                 Purpose::Repair,
                 format!(
-                    "This {dialect} statement did not do:\n```sql\n{}\n```\nIt was written for this:\n{}\nThe schema:\n{schema}\n\
-                     What was wrong: {}\n{}\nWrite the corrected {dialect} SELECT statement. Nothing may be changed.\nRules of {dialect}:\n{rules}",
+                    "This {dialect} statement did not do:\n```sql\n{}\n```\n\
+                     It was written for this:\n{}\nThe schema:\n{schema}\n\
+                     What was wrong: {}\n{}\nWrite the corrected {dialect} \
+                     SELECT statement. Nothing may be changed.\nRules of {dialect}:\n{rules}",
                     clip(&last.sql, STATEMENT),
                     self.brief.task(),
                     last.wrong,
@@ -129,7 +132,8 @@ impl<'a> Prompts<'a> {
 
     fn form(&self) -> &'static str {
         if self.is_yaml {
-            "Reply with a YAML block alone, that has the statement under the key `sql`:\n```yaml\nsql: |\n  SELECT …\n```\n"
+            "Reply with a YAML block alone, that has the statement under the key `sql`:\n```yaml\n\
+             sql: |\n  SELECT …\n```\n"
         } else {
             "Reply with the statement alone, in a ```sql fence.\n"
         }
@@ -144,16 +148,19 @@ impl<'a> Prompts<'a> {
         results: &ResultSet,
     ) -> Request {
         let mut user = format!(
-            "Does this {} statement answer the question?\nThe schema:\n{}\n{}\nThe statement:\n```sql\n{}\n```\n{}",
+            "Does this {} statement answer the question?\nThe schema:\n{}\n{}\nThe statement:\n\
+             ```sql\n{}\n```\n{}",
             self.catalog.syntax.title,
             self.schema(),
             self.brief.task(),
             clip(sql, STATEMENT),
             result(host, shown_rows, results)
         );
-        user += "Judge the meaning: the tables, the joins, the filters, the aggregates, and the columns that were asked for.\n\
-                 Reply with a YAML block alone: a score from 1 to 10, your reasoning, the verdict PASS or FAIL, and feedback that helps \
-                 to write a better one:\n```yaml\nscore: 5\nreasoning: |\n  …\nverdict: FAIL\nfeedback: |\n  …\n```\n";
+        user += "Judge the meaning: the tables, the joins, the filters, the aggregates, and the \
+                 columns that were asked for.\n\
+                 Reply with a YAML block alone: a score from 1 to 10, your reasoning, the verdict \
+                 PASS or FAIL, and feedback that helps to write a better one:\n```yaml\nscore: 5\n\
+                 reasoning: |\n  …\nverdict: FAIL\nfeedback: |\n  …\n```\n";
         yaml(Ask::new(Purpose::Judge).user(user).subjects(vec![sql.to_owned()]), &JUDGEMENT)
     }
 
@@ -174,8 +181,9 @@ impl<'a> Prompts<'a> {
         }
         let words: Vec<String> = statements.iter().map(|(word, _)| (*word).to_owned()).collect();
         user += &format!(
-            "These {} statements run, and their results differ: at most one is right. Look at what the question asks for, at tables and \
-             joins, filters, and columns too many or too few. Answer with one of the letters {} and nothing else.\n",
+            "These {} statements run, and their results differ: at most one is right. Look at what \
+             the question asks for, at tables and joins, filters, and columns too many or too few. \
+             Answer with one of the letters {} and nothing else.\n",
             self.catalog.syntax.title,
             words.join(", ")
         );

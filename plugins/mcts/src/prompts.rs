@@ -85,8 +85,8 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
     }
     let failed = failures(tree, place);
     more += &feedback(&failed);
-    more += "\nCompare what they return with what is asked, and write the statement that answers it. \
-             Repeat the first one if it does.\n";
+    more += "\nCompare what they return with what is asked, and write the statement that answers \
+             it. Repeat the first one if it does.\n";
     let ran =
         [place].into_iter().chain(others).map(|place| tree.nodes[place].candidate.sql.clone());
     let subjects = ran.chain(failed.into_iter().map(|tried| tried.sql)).collect();

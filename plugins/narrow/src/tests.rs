@@ -147,9 +147,9 @@ fn the_best_tables_are_selected_with_those_between_them() {
     assert_eq!(find_table(&linked, "customers").reason, "found by words");
     assert_eq!(host.model.requests().len(), 0);
     let lines = host.trace.lines();
-    assert!(
-        lines.iter().any(|line| matches!(line, Traced::Event(_, name, data) if name == "narrowed" && data["of"] == 83))
-    );
+    assert!(lines.iter().any(|line| matches!(
+        line, Traced::Event(_, name, data) if name == "narrowed" && data["of"] == 83
+    )));
 }
 
 #[test]

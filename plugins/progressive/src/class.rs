@@ -77,28 +77,36 @@ impl ErrorClass {
     pub(crate) fn hint(self) -> &'static str {
         match self {
             WrongTable => {
-                "Look again at which listed table holds each thing that is asked about, and read from that one."
+                "Look again at which listed table holds each thing that is asked about, and read \
+                 from that one."
             }
             WrongColumn => {
-                "Take each column from the listed columns of its own table, and select the ones that are asked for."
+                "Take each column from the listed columns of its own table, and select the ones \
+                 that are asked for."
             }
             WrongJoin => {
-                "Join along the listed keys, qualify every column with its table, and see that no join drops or doubles rows."
+                "Join along the listed keys, qualify every column with its table, and see that no \
+                 join drops or doubles rows."
             }
             WrongFilter => {
-                "Go through the conditions of the question one by one: the right column, the value as it is stored, AND or OR."
+                "Go through the conditions of the question one by one: the right column, the value \
+                 as it is stored, AND or OR."
             }
             WrongAggregation => {
-                "Decide what one row of the result stands for, group by exactly that, and count distinct things where rows repeat."
+                "Decide what one row of the result stands for, group by exactly that, and count \
+                 distinct things where rows repeat."
             }
             Timeout => {
-                "Make it cheaper: filter before joining, and drop joins and columns that the result does not need."
+                "Make it cheaper: filter before joining, and drop joins and columns that the \
+                 result does not need."
             }
             InvalidOperation => {
-                "Use a single SELECT with functions that this dialect has, on values of the right type."
+                "Use a single SELECT with functions that this dialect has, on values of \
+                 the right type."
             }
             Syntax => {
-                "Write one complete statement in this dialect, with balanced parentheses and quotes."
+                "Write one complete statement in this dialect, with balanced \
+                 parentheses and quotes."
             }
         }
     }

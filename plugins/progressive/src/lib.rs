@@ -59,7 +59,8 @@ pub use crate::settings::{Accumulation, Dependents, Settings};
 syrch_plugin::plugin! {
     /// The planner, the solver and the reward.
     pub struct Progressive(Settings) = "progressive",
-        "executes confident sub-tasks one by one, judges what each statement means, and branches where it is wrong";
+        "executes confident sub-tasks one by one, judges what each statement means, and branches \
+         where it is wrong";
 }
 
 syrch_plugin::export!(Progressive: planner, solver, reward);

@@ -8,24 +8,33 @@ use syrch_plugin::{prompt, text};
 use crate::settings::{Settings, model_name};
 use crate::{Progressive, subtask};
 
-const SUBTASKS: &str = "You divide a question over an SQL database into the operations of the one SELECT statement that answers it.\n\
-    - An operation is one step of building the statement: the tables to read, a join, a filter, an aggregate, how conditions combine, \
-    the columns to return, the order.\n\
-    - Together they cover the whole question, and the last ones leave exactly the columns that are asked for.\n\
-    - `confidence` is from 0 to 1: high when the question says it clearly, the tables and columns exist, and there is one way to read it.\n\
-    - `dependencies` are the ids of operations that must stand in the statement before; no circles.\n\
-    - `operation_type` is table_selection, filter, join, aggregate, logical_operator or another word.\n\
+const SUBTASKS: &str = "You divide a question over an SQL database into the operations of the one \
+    SELECT statement that answers it.\n\
+    - An operation is one step of building the statement: the tables to read, a join, a filter, \
+    an aggregate, how conditions combine, the columns to return, the order.\n\
+    - Together they cover the whole question, and the last ones leave exactly the columns that are \
+    asked for.\n\
+    - `confidence` is from 0 to 1: high when the question says it clearly, the tables and columns \
+    exist, and there is one way to read it.\n\
+    - `dependencies` are the ids of operations that must stand in the statement before; \
+    no circles.\n\
+    - `operation_type` is table_selection, filter, join, aggregate, logical_operator or \
+    another word.\n\
     Answer with JSON alone, in this form:\n\
-    {\"subtasks\":[{\"task_id\":1,\"operation\":\"…\",\"operation_type\":\"table_selection\",\"confidence\":0.95,\
+    {\"subtasks\":[{\"task_id\":1,\"operation\":\"…\",\"operation_type\":\"table_selection\",\
+    \"confidence\":0.95,\
     \"reasoning\":\"…\",\"dependencies\":[]}]}";
 
 // The three steps are CHASE-SQL's query plan, as the design document takes it over.
-const STEPS: &str = "You plan the one SELECT statement that answers a question over an SQL database, in exactly three steps:\n\
+const STEPS: &str = "You plan the one SELECT statement that answers a question over an SQL \
+    database, in exactly three steps:\n\
     1. find_tables: which tables hold what is asked about.\n\
     2. perform_operations: how they are joined, filtered, counted, grouped and ordered.\n\
     3. select_columns: which columns, and nothing else, are returned.\n\
-    `entities` are the tables, columns and values of a step. Answer with JSON alone, in this form:\n\
-    {\"steps\":[{\"step_number\":1,\"step_type\":\"find_tables\",\"description\":\"…\",\"reasoning\":\"…\",\"entities\":[\"…\"]}]}";
+    `entities` are the tables, columns and values of a step. Answer with JSON alone, \
+    in this form:\n\
+    {\"steps\":[{\"step_number\":1,\"step_type\":\"find_tables\",\"description\":\"…\",\
+    \"reasoning\":\"…\",\"entities\":[\"…\"]}]}";
 
 const KINDS: [(&str, &str); 3] = [
     ("find_tables", "Find the tables"),

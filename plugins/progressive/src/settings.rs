@@ -85,7 +85,11 @@ pub(crate) fn model_name(model: &str) -> Option<String> {
 }
 
 macro_rules! words {
-    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)+ }) => {
+    (
+        $(#[doc = $doc:literal])+ $name:ident {
+            $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)+
+        }
+    ) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $name {

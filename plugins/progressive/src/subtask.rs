@@ -209,7 +209,8 @@ mod tests {
     use super::*;
 
     fn subtask(id: u32, confidence: f64, dependencies: &[u32]) -> Value {
-        json!({ "task_id": id, "operation": format!("do {id}"), "operation_type": "filter", "confidence": confidence,
+        json!({ "task_id": id, "operation": format!("do {id}"), "operation_type": "filter",
+            "confidence": confidence,
                 "reasoning": "said so", "dependencies": dependencies })
     }
 

@@ -76,7 +76,9 @@ fn there_is_one_number_for_each_claim() {
 
 proptest::proptest! {
     #[test]
-    fn no_signal_ever_raises_a_confidence(raw in 0.0_f64..=1.0, errors in proptest::array::uniform4(0_u32..5), attempts in 0_u32..9) {
+    fn no_signal_ever_raises_a_confidence(
+        raw in 0.0_f64..=1.0, errors in proptest::array::uniform4(0_u32..5), attempts in 0_u32..9
+    ) {
         let plain = calibrate_one(raw, first());
         let troubled = Signals {
             attempts,

@@ -21,7 +21,8 @@ pub use crate::settings::Settings;
 syrch_plugin::plugin! {
     /// Implements the role `planner`.
     pub struct Turns(Settings) = "turns",
-        "searches, tries, forks, merges and prunes in turns, and sees each result before the next step";
+        "searches, tries, forks, merges and prunes in turns, and sees each result before \
+         the next step";
 }
 
 syrch_plugin::export!(Turns: planner);

@@ -31,7 +31,8 @@ pub(crate) fn request(
     if let Some((reply, refusal)) = wrong {
         let refusal = text::line(refusal, REFUSAL);
         user += &format!(
-            "\nYour decisions cannot be used: {refusal}.\nThey were:\n{}\nDecide again, all of this turn.\n",
+            "\nYour decisions cannot be used: {refusal}.\nThey were:\n{}\n\
+             Decide again, all of this turn.\n",
             text::clip(reply, REPLY)
         );
     }
@@ -54,31 +55,37 @@ fn so_far(view: &View, state: &State) -> String {
 fn instructions(settings: &Settings) -> String {
     let reasons: Vec<&str> = StopReason::ALL.iter().map(|reason| reason.name()).collect();
     format!(
-        "You plan how to answer a question over an SQL database in turns. In each turn you see what was found, and decide \
-         the next step from it. Somebody else writes the statements; you see the shapes of their results, not the rows.\n\
+        "You plan how to answer a question over an SQL database in turns. In each turn you see \
+         what was found, and decide the next step from it. Somebody else writes the statements; \
+         you see the shapes of their results, not the rows.\n\
          A branch is a line of work, a node is one of its tasks. Actions:\n\
-         - search: look for names and notes. `branch`, `target_node`: the new task's id, `query`: a few words, `corpus`: \
-         {}, `retriever`: {}.\n\
-         - continue: have one SELECT statement written and run. `branch`, `target_node`, `text`: what it has to find out, \
-         `expected`: which columns and rows. It sees what the branch has found, and can read the result of the task that \
-         it builds on.\n\
-         - fork: try another reading in a branch of its own. `branch`, `target_branch`, `target_node`, `edge`, \
-         `frontier`: four new ids; `edge_kind`: child builds on the last task of `branch`, sibling stands beside it; \
-         `text` as in continue or `query` as in search; `priority` 0 to 1. It waits in the frontier until it is selected; \
+         - search: look for names and notes. `branch`, `target_node`: the new task's id, `query`: \
+         a few words, `corpus`: {}, `retriever`: {}.\n\
+         - continue: have one SELECT statement written and run. `branch`, `target_node`, `text`: \
+         what it has to find out, `expected`: which columns and rows. It sees what the branch has \
+         found, and can read the result of the task that it builds on.\n\
+         - fork: try another reading in a branch of its own. `branch`, `target_branch`, \
+         `target_node`, `edge`, `frontier`: four new ids; `edge_kind`: child builds on the last \
+         task of `branch`, sibling stands beside it; `text` as in continue or `query` as in \
+         search; `priority` 0 to 1. It waits in the frontier until it is selected; \
          when nothing else is under way, the one with the greatest priority starts.\n\
          - select: start what waits. `frontier`, its `branch` and its `node`.\n\
-         - merge: one statement from the results of two branches. `branch`, `target_branch`: is taken in and ends, \
-         `target_node`, `text`: how they are combined.\n\
+         - merge: one statement from the results of two branches. `branch`, `target_branch`: \
+         is taken in and ends, `target_node`, `text`: how they are combined.\n\
          - prune: give up `branch`.\n\
-         - terminate: the search is over. `stop_reason`: {}; `branch` and `node`: whose result answers the question.\n\
+         - terminate: the search is over. `stop_reason`: {}; `branch` and `node`: whose result \
+         answers the question.\n\
          Rules:\n\
-         - At most {} decisions in a turn, {} branches at once. Each decision has a `rationale` of one sentence.\n\
-         - `node` names the task that a decision builds on; without it the branch's last one. It must have ended: what \
-         depends on a result is decided when you have seen it.\n\
+         - At most {} decisions in a turn, {} branches at once. Each decision has a `rationale` of \
+         one sentence.\n\
+         - `node` names the task that a decision builds on; without it the branch's last one. \
+         It must have ended: what depends on a result is decided when you have seen it.\n\
          - Ids are 1 to 32 of A-Z a-z 0-9 _ -, and new ones differ from all before.\n\
-         - Search only for what the tables above leave open. One good statement is enough: then terminate.\n\
+         - Search only for what the tables above leave open. One good statement is enough: then \
+         terminate.\n\
          Answer with JSON alone, in this form:\n\
-         {{\"decisions\":[{{\"action\":\"continue\",\"branch\":\"main\",\"target_node\":\"t1\",\"text\":\"…\",\"rationale\":\"…\"}}]}}",
+         {{\"decisions\":[{{\"action\":\"continue\",\"branch\":\"main\",\"target_node\":\"t1\",\
+         \"text\":\"…\",\"rationale\":\"…\"}}]}}",
         CORPORA.join(", "),
         RETRIEVERS.join(", "),
         reasons.join(", "),

@@ -74,17 +74,25 @@ pub(crate) fn turn(decisions: &[JsonValue]) -> JsonValue {
 }
 
 pub(crate) fn search(branch: &str, node: &str, query: &str) -> JsonValue {
-    json!({ "action": "search", "branch": branch, "target_node": node, "query": query, "rationale": "unknown names" })
+    json!({
+        "action": "search", "branch": branch, "target_node": node, "query": query,
+        "rationale": "unknown names"
+    })
 }
 
 pub(crate) fn go_on(branch: &str, node: &str, text: &str) -> JsonValue {
-    json!({ "action": "continue", "branch": branch, "target_node": node, "text": text, "rationale": "names are known" })
+    json!({
+        "action": "continue", "branch": branch, "target_node": node, "text": text,
+        "rationale": "names are known"
+    })
 }
 
 pub(crate) fn fork(from: &str, branch: &str, node: &str, kind: &str) -> JsonValue {
     json!({
-        "action": "fork", "branch": from, "target_branch": branch, "target_node": node, "edge": format!("to-{node}"),
-        "edge_kind": kind, "frontier": format!("f-{branch}"), "text": format!("another reading {node}"), "rationale": "it is open"
+        "action": "fork", "branch": from, "target_branch": branch, "target_node": node,
+        "edge": format!("to-{node}"),
+        "edge_kind": kind, "frontier": format!("f-{branch}"),
+        "text": format!("another reading {node}"), "rationale": "it is open"
     })
 }
 

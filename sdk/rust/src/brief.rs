@@ -184,12 +184,16 @@ impl<'a> Brief<'a> {
     #[must_use]
     pub fn instructions(&self) -> String {
         format!(
-            "You answer questions with one {0} SELECT statement (WITH is fine). Nothing may be changed.\n\
-             - Use only the tables, columns and task results that are listed, and quote names as they are written there.\n\
-             - Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n\
+            "You answer questions with one {0} SELECT statement (WITH is fine). Nothing may \
+             be changed.\n\
+             - Use only the tables, columns and task results that are listed, and quote names as \
+             they are written there.\n\
+             - Select exactly what is asked for: no further columns, and no rows that nobody \
+             asked about.\n\
              - Give computed columns short names.\n\
              Rules of {0}:\n{1}\
-             Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.{2}",
+             Write the statement in a ```sql fence, then a line `Confidence: ` with a number from \
+             0 to 1: how likely it is right.{2}",
             self.catalog.syntax.title, self.catalog.syntax.rules, self.metric_request
         )
     }

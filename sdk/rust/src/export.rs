@@ -41,7 +41,10 @@ pub fn fresh<P: Plugin>(config: &str) -> Result<P, Failure> {
 /// ```
 #[macro_export]
 macro_rules! plugin {
-    ($(#[$meta:meta])* $vis:vis struct $plugin:ident($settings:ty) = $name:literal, $summary:literal;) => {
+    (
+        $(#[$meta:meta])* $vis:vis struct $plugin:ident($settings:ty) = $name:literal,
+        $summary:literal;
+    ) => {
         $(#[$meta])*
         #[derive(Debug)]
         $vis struct $plugin {
@@ -110,7 +113,9 @@ macro_rules! export {
                     $crate::panics::report(::std::option::Option::None);
                     $crate::describe::<$plugin>(env!("CARGO_PKG_VERSION"))
                 }
-                fn configure(config: ::std::string::String) -> ::std::result::Result<(), $crate::bindings::types::Failure> {
+                fn configure(config: ::std::string::String) -> ::std::result::Result<
+                    (), $crate::bindings::types::Failure
+                > {
                     $crate::panics::report(::std::option::Option::None);
                     $crate::fresh::<$plugin>(&config)?;
                     CONFIG.set(config);
@@ -161,7 +166,9 @@ macro_rules! __export_role {
             fn plan(
                 problem: $crate::bindings::types::Problem,
                 catalog: $crate::bindings::types::Catalog,
-            ) -> ::std::result::Result<$crate::bindings::types::Graph, $crate::bindings::types::Failure> {
+            ) -> ::std::result::Result<
+                $crate::bindings::types::Graph, $crate::bindings::types::Failure
+            > {
                 $crate::roles::PlannerRole::plan(&plugin()?, &$crate::Host, &problem, &catalog)
             }
             fn next(
@@ -172,10 +179,14 @@ macro_rules! __export_role {
                 fresh: u32,
             ) -> ::std::result::Result<$crate::roles::Step, $crate::bindings::types::Failure> {
                 let fresh = (fresh as usize).min(seen.len());
-                $crate::roles::PlannerRole::next(&plugin()?, &$crate::Host, &problem, &catalog, &graph, &seen, fresh)
+                $crate::roles::PlannerRole::next(
+                    &plugin()?, &$crate::Host, &problem, &catalog, &graph, &seen, fresh
+                )
             }
         }
-        $crate::bindings::planner::export_planner!($component with_types_in $crate::bindings::planner);
+        $crate::bindings::planner::export_planner!(
+            $component with_types_in $crate::bindings::planner
+        );
     };
     (solver, $component:ident) => {
         impl $crate::bindings::solver::Guest for $component {
@@ -185,8 +196,11 @@ macro_rules! __export_role {
                 task: $crate::bindings::types::Task,
                 parents: ::std::vec::Vec<$crate::bindings::solver::Parent>,
             ) -> ::std::result::Result<$crate::roles::Outcome, $crate::bindings::types::Failure> {
-                let parents: ::std::vec::Vec<$crate::roles::Parent> = parents.into_iter().map(Into::into).collect();
-                $crate::roles::SolverRole::solve(&plugin()?, &$crate::Host, &problem, &catalog, &task, &parents)
+                let parents: ::std::vec::Vec<$crate::roles::Parent> =
+                    parents.into_iter().map(Into::into).collect();
+                $crate::roles::SolverRole::solve(
+                    &plugin()?, &$crate::Host, &problem, &catalog, &task, &parents
+                )
             }
         }
         $crate::bindings::solver::export_solver!($component with_types_in $crate::bindings::solver);
@@ -198,10 +212,14 @@ macro_rules! __export_role {
             ) -> ::std::vec::Vec<f64> {
                 // The role cannot fail, and its settings were checked. Without them there are no
                 // numbers, and the host refuses a list that is too short.
-                without_ports().map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims)).unwrap_or_default()
+                without_ports()
+                    .map(|plugin| $crate::roles::CalibratorRole::calibrate(&plugin, &claims))
+                    .unwrap_or_default()
             }
         }
-        $crate::bindings::calibrator::export_calibrator!($component with_types_in $crate::bindings::calibrator);
+        $crate::bindings::calibrator::export_calibrator!(
+            $component with_types_in $crate::bindings::calibrator
+        );
     };
     (reward, $component:ident) => {
         impl $crate::bindings::reward::Guest for $component {
@@ -214,8 +232,11 @@ macro_rules! __export_role {
                 ::std::vec::Vec<$crate::bindings::types::Verdict>,
                 $crate::bindings::types::Failure,
             > {
-                let rivals: ::std::vec::Vec<$crate::roles::Rival> = rivals.into_iter().map(Into::into).collect();
-                $crate::roles::RewardRole::judge(&plugin()?, &$crate::Host, &problem, &catalog, &task, &rivals)
+                let rivals: ::std::vec::Vec<$crate::roles::Rival> =
+                    rivals.into_iter().map(Into::into).collect();
+                $crate::roles::RewardRole::judge(
+                    &plugin()?, &$crate::Host, &problem, &catalog, &task, &rivals
+                )
             }
         }
         $crate::bindings::reward::export_reward!($component with_types_in $crate::bindings::reward);
@@ -231,10 +252,14 @@ macro_rules! __export_role {
                 ::std::vec::Vec<$crate::bindings::types::Question>,
                 $crate::bindings::types::Failure,
             > {
-                $crate::roles::ClarifierRole::assess(&plugin()?, &$crate::Host, &problem, &catalog, &graph, &seen)
+                $crate::roles::ClarifierRole::assess(
+                    &plugin()?, &$crate::Host, &problem, &catalog, &graph, &seen
+                )
             }
         }
-        $crate::bindings::clarifier::export_clarifier!($component with_types_in $crate::bindings::clarifier);
+        $crate::bindings::clarifier::export_clarifier!(
+            $component with_types_in $crate::bindings::clarifier
+        );
     };
     (aggregator, $component:ident) => {
         impl $crate::bindings::aggregator::Guest for $component {
@@ -247,11 +272,16 @@ macro_rules! __export_role {
                 ::std::option::Option<$crate::roles::Answer>,
                 $crate::bindings::types::Failure,
             > {
-                let finished: ::std::vec::Vec<$crate::roles::Finished> = finished.into_iter().map(Into::into).collect();
-                $crate::roles::AggregatorRole::aggregate(&plugin()?, &$crate::Host, &problem, &graph, &finished, &seen)
+                let finished: ::std::vec::Vec<$crate::roles::Finished> =
+                    finished.into_iter().map(Into::into).collect();
+                $crate::roles::AggregatorRole::aggregate(
+                    &plugin()?, &$crate::Host, &problem, &graph, &finished, &seen
+                )
             }
         }
-        $crate::bindings::aggregator::export_aggregator!($component with_types_in $crate::bindings::aggregator);
+        $crate::bindings::aggregator::export_aggregator!(
+            $component with_types_in $crate::bindings::aggregator
+        );
     };
     (rewriter, $component:ident) => {
         impl $crate::bindings::rewriter::Guest for $component {
@@ -266,9 +296,13 @@ macro_rules! __export_role {
                 $crate::bindings::types::Failure,
             > {
                 let plugin = plugin()?;
-                $crate::roles::RewriterRole::rewrite(&plugin, &$crate::Host, &original, &best, &plan, &catalog, &history)
+                $crate::roles::RewriterRole::rewrite(
+                    &plugin, &$crate::Host, &original, &best, &plan, &catalog, &history
+                )
             }
         }
-        $crate::bindings::rewriter::export_rewriter!($component with_types_in $crate::bindings::rewriter);
+        $crate::bindings::rewriter::export_rewriter!(
+            $component with_types_in $crate::bindings::rewriter
+        );
     };
 }

@@ -6,11 +6,12 @@ use crate::bindings::types::{Syntax, Table};
 use crate::text::is_one_of;
 
 // Words that stand unquoted only as keywords in at least one of the dialects.
-const RESERVED: &str = "all alter and any as asc between by case cast check collate column constraint create cross current default \
-    delete desc distinct drop else end except exists false fetch for foreign from full grant group having in \
-    index inner insert intersect into is join key left like limit natural not null offset on or order outer over \
-    partition primary range references right row rows select set some table then to transaction trigger true \
-    union unique update user using values view when where window with";
+const RESERVED: &str = "all alter and any as asc between by case cast check collate column \
+    constraint create cross current default delete desc distinct drop else end except exists false \
+    fetch for foreign from full grant group having in index inner insert intersect into is join \
+    key left like limit natural not null offset on or order outer over \
+    partition primary range references right row rows select set some table then to transaction \
+    trigger true union unique update user using values view when where window with";
 
 /// The name in the dialect's quotes.
 #[must_use]

@@ -362,7 +362,8 @@ mod tests {
     fn a_catalog_reads_as_written() {
         assert_eq!(
             catalog(&shop(), 4096),
-            "Table \"order\" (about 1 row) -- what was bought\n  id INTEGER primary key\n  \"customer id\" INTEGER -> customers.id\n\
+            "Table \"order\" (about 1 row) -- what was bought\n  id INTEGER primary key\n  \
+             \"customer id\" INTEGER -> customers.id\n\
              Table customers\n  id\n"
         );
     }

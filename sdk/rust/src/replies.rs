@@ -38,7 +38,11 @@ pub fn plan_schema() -> Value {
                                     "left_col": { "type": "string" },
                                     "right": { "type": "string" },
                                     "right_col": { "type": "string" },
-                                    "how": { "type": "string", "enum": ["inner", "left", "right", "outer"] }
+                                    "how": {
+                                        "type": "string", "enum": [
+                                            "inner", "left", "right", "outer"
+                                        ]
+                                    }
                                 },
                                 "required": ["left", "left_col", "right", "right_col"]
                             }

@@ -229,9 +229,14 @@ mod tests {
     fn what_a_model_states_is_read_in_any_of_its_forms() {
         let stated = json!({
             "metrics": ["revenue", { "name": "orders", "aggregation": "count" }, 7, {}],
-            "metric_details": [{ "name": "revenue", "aggregation": "sum", "expression_semantics": "price x quantity" }],
+            "metric_details": [{
+                "name": "revenue", "aggregation": "sum", "expression_semantics": "price x quantity"
+            }],
             "aggregation": "null",
-            "filters": ["year = 2014", { "semantic": "paid", "predicate": "status = 'paid'" }, { "semantic": "German" }, null],
+            "filters": [
+                "year = 2014", { "semantic": "paid", "predicate": "status = 'paid'" },
+                { "semantic": "German" }, null
+            ],
             "dimensions": null,
             "grain": " per\nmonth ",
             "time_range": ["2014-01-01", 2015],
@@ -248,8 +253,9 @@ mod tests {
         assert_eq!(required.time_range, Some(("2014-01-01".into(), "2015".into())));
         assert_eq!(
             required.words(),
-            "the metric revenue (sum), the metric orders (count), the filter `year = 2014`, the filter `status = 'paid'`, \
-             the filter `German`, the time range 2014-01-01 to 2015, one row for each month"
+            "the metric revenue (sum), the metric orders (count), the filter `year = 2014`, the \
+             filter `status = 'paid'`, the filter `German`, the time range 2014-01-01 to 2015, one \
+             row for each month"
         );
     }
 

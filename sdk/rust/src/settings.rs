@@ -139,7 +139,11 @@ setting_types! {
 /// ```
 #[macro_export]
 macro_rules! words {
-    ($(#[$outer:meta])* $vis:vis enum $name:ident { $first:ident = $start:literal $(, $variant:ident = $word:literal)* $(,)? }) => {
+    (
+        $(#[$outer:meta])* $vis:vis enum $name:ident {
+            $first:ident = $start:literal $(, $variant:ident = $word:literal)* $(,)?
+        }
+    ) => {
         $(#[$outer])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         #[allow(missing_docs, reason = "the words say what they mean")]
@@ -381,7 +385,10 @@ mod tests {
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(
             schema["properties"]["count"],
-            json!({"type": "integer", "description": "A count, reported in two lines.", "default": 3, "minimum": 1, "maximum": 9})
+            json!({
+                "type": "integer", "description": "A count, reported in two lines.", "default": 3,
+                "minimum": 1, "maximum": 9
+            })
         );
         assert_eq!(
             schema["properties"]["switch"],

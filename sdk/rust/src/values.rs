@@ -150,15 +150,23 @@ macro_rules! defaults {
 
 defaults! {
     Problem { question, evidence, goal, answers, hints, terms, extra }
-    Task { id, parent, text, operation, depends_on, join, tolerant, priority, confidence, expected, database, context }
-    Candidate { id, parents, origin, sql, raw_confidence, confidence, score, rationale, signals, extra }
+    Task {
+        id, parent, text, operation, depends_on, join, tolerant, priority, confidence, expected,
+        database, context
+    }
+    Candidate {
+        id, parents, origin, sql, raw_confidence, confidence, score, rationale, signals, extra
+    }
     Signals {
-        attempts, max_attempts, syntax_errors, schema_errors, execution_errors, empty_result, null_columns, overflow, samples,
+        attempts, max_attempts, syntax_errors, schema_errors, execution_errors, empty_result,
+        null_columns, overflow, samples,
         agreeing, logprob, reward, extra,
     }
     Profile { rows, truncated, columns, warnings }
     Column { name, sql_type, nullable, comment, extra }
-    Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra }
+    Table {
+        schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra
+    }
     Catalog { database, dialect, tables, syntax }
     Linked { tables, hints }
     Step { edits, memo }

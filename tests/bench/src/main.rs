@@ -41,16 +41,29 @@ pub(crate) struct Options {
     #[arg(long)]
     strict: bool,
     /// Measure only these, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(GROUPS.iter().map(|group| group.name)))]
+    #[arg(
+        long, value_name = "NAMES", value_delimiter = ',',
+        value_parser =
+            clap::builder::PossibleValuesParser::new(GROUPS.iter().map(|group| group.name))
+    )]
     only: Vec<String>,
     /// Searches that the memory is watched over
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..))]
+    #[arg(
+        long, value_name = "N", default_value_t = 10_000,
+        value_parser = clap::value_parser!(u32).range(100..)
+    )]
     pub(crate) searches: u32,
     /// Rows of the large table
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1_000..))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(u32).range(1_000..)
+    )]
     pub(crate) rows: u32,
     /// Orders of the recorded answers that strategies are measured in
-    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long, value_name = "N", default_value_t = 30,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) orders: u32,
     /// Scale of the database of orders that slow statements are measured on: 0.1 is 150,000 orders
     #[arg(long, value_name = "SCALE", default_value_t = 0.1)]

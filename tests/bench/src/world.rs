@@ -125,7 +125,8 @@ pub(crate) fn one_task() -> MockEndpoint {
 /// The same that takes so long for every call.
 pub(crate) fn endpoint_with_delay(delay: Duration) -> MockEndpoint {
     let delay = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-    let statement = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
+    let statement = "SELECT country, count(*) AS customers FROM customers GROUP BY country \
+                     ORDER BY customers DESC";
     let script = Script::new()
         .on([PLAN], plan(&[subtask("A", &[], true)]).delay_ms(delay))
         .on([WRITE], Reply::sql(statement, 0.95).delay_ms(delay));
@@ -145,12 +146,18 @@ pub(crate) fn three_tasks() -> MockEndpoint {
     let script = Script::new()
         .on([PLAN], plan(&tasks))
         .on([&*customers], Reply::sql("SELECT id, country FROM customers", 0.95))
-        .on([&*orders], Reply::sql("SELECT customer_id, count(*) AS orders FROM orders GROUP BY customer_id", 0.95))
+        .on(
+            [&*orders],
+            Reply::sql(
+                "SELECT customer_id, count(*) AS orders FROM orders GROUP BY customer_id",
+                0.95,
+            ),
+        )
         .on(
             [&*joined],
             Reply::sql(
-                "SELECT a.country, sum(b.orders) AS orders FROM task_A a JOIN task_B b ON b.customer_id = a.id \
-                 GROUP BY a.country ORDER BY orders DESC",
+                "SELECT a.country, sum(b.orders) AS orders FROM task_A a \
+                 JOIN task_B b ON b.customer_id = a.id GROUP BY a.country ORDER BY orders DESC",
                 0.95,
             ),
         );
@@ -175,7 +182,9 @@ fn plan(subtasks: &[Value]) -> Reply {
 }
 
 fn subtask(id: &str, depends_on: &[&str], is_atomic: bool) -> Value {
-    json!({"id": id, "description": description(id), "depends_on": depends_on, "is_atomic": is_atomic})
+    json!({
+        "id": id, "description": description(id), "depends_on": depends_on, "is_atomic": is_atomic
+    })
 }
 
 fn description(id: &str) -> String {

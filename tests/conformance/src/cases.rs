@@ -70,8 +70,8 @@ cases![
 ];
 
 /// A statement that would take hours: it counts 10¹⁴ rows.
-const ENDLESS: &str = "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d, numbers e, numbers f, numbers g \
-                       WHERE a.n + b.n + c.n + d.n + e.n + f.n + g.n < 0";
+const ENDLESS: &str = "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d, numbers e, \
+                       numbers f, numbers g WHERE a.n + b.n + c.n + d.n + e.n + f.n + g.n < 0";
 
 fn same<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> Checked {
     if found == expected {

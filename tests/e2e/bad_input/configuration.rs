@@ -253,7 +253,8 @@ fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
     is_fine(&mut ask("--base-url http://127.0.0.1:8000/v1"));
     is_fine(&mut ask("--base-url https://models.example/v1"));
     // Further endpoints hold keys of their own.
-    let further = "llm: {endpoints: {far: {provider: openai, base_url: 'http://models.example/v1', api_key: sk-canary-2}}, models: {further: {endpoint: far, model: m}}}\n";
+    let further = "llm: {endpoints: {far: {provider: openai, base_url: 'http://models.example/v1', \
+                   api_key: sk-canary-2}}, models: {further: {endpoint: far, model: m}}}\n";
     place.file("further.yml", further);
     let words = "--base-url http://127.0.0.1:8000/v1 --config further.yml";
     assert_refused(&mut ask(words), 10, &["models.example", "--insecure-endpoint"]);

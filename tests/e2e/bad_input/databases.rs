@@ -176,8 +176,8 @@ fn names_that_are_not_utf8_panic_nothing_and_cost_only_their_tables() {
     let place = Place::new();
     let path = syrch_kit::sqlite(
         place.path().join("odd.sqlite"),
-        "CREATE TABLE good(a TEXT); CREATE TABLE \"zz_z1\"(a); CREATE TABLE bad(a, \"zz_z2\"); CREATE INDEX \"zz_z3\" ON good(a); \
-         INSERT INTO good VALUES ('fine');",
+        "CREATE TABLE good(a TEXT); CREATE TABLE \"zz_z1\"(a); CREATE TABLE bad(a, \"zz_z2\"); \
+         CREATE INDEX \"zz_z3\" ON good(a); INSERT INTO good VALUES ('fine');",
     );
     let mut bytes = fs::read(&path).unwrap();
     while let Some(at) = bytes.windows(4).position(|part| part == b"zz_z") {

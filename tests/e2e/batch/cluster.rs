@@ -102,7 +102,8 @@ fn parts_of_a_shell_are_one_process() {
     let place = example();
     let whole = one(&place);
     let script = "split -n l/5 questions.jsonl part- && ls part-?? | \
-                  xargs -P 3 -I{} sh -c 'syrch-host batch --quiet --llm offline --db shop.sqlite --as-they-come < {} > {}.answers'";
+                  xargs -P 3 -I{} sh -c 'syrch-host batch --quiet --llm offline --db shop.sqlite \
+                  --as-they-come < {} > {}.answers'";
     let mut shell = Command::new("sh");
     environment(shell.args(["-c", script]), &place);
     let output: Output = shell.output().unwrap();
@@ -179,7 +180,8 @@ fn parts_of_spark_are_one_process() {
         Command::new("java").arg("-version").output().is_ok_and(|output| output.status.success());
     if !is_java {
         syrch_kit::skip(
-            "there is no Java, which Spark runs on: install a package such as `default-jre-headless`",
+            "there is no Java, which Spark runs on: install a package such as \
+             `default-jre-headless`",
         );
         return;
     }

@@ -11,9 +11,11 @@ use crate::bad_input::Place;
 fn folder() -> Place {
     let place = Place::new();
     fs::create_dir_all(place.path().join("all/database/school")).unwrap();
-    let pupils = "CREATE TABLE pupils(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO pupils(name) VALUES ('Eve');";
+    let pupils = "CREATE TABLE pupils(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO pupils(name) \
+                  VALUES ('Eve');";
     syrch_kit::sqlite(place.path().join("all/database/school/school.sqlite"), pupils);
-    let customers = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
+    let customers = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); \
+                     INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
     syrch_kit::sqlite(place.path().join("all/store.sqlite"), customers);
     place.file("all/text.sqlite", "this is no database");
     place

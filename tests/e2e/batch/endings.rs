@@ -124,7 +124,8 @@ fn searches_under_way_keep_to_the_budget_of_all() {
     for calls in [2, 7] {
         let before = endpoint.count();
         let mut command = place.words(&format!(
-            "batch --db shop.sqlite --strategy vote5 --llm openai --model mock --no-cache --workers 5 --total-calls {calls}"
+            "batch --db shop.sqlite --strategy vote5 --llm openai --model mock --no-cache \
+             --workers 5 --total-calls {calls}"
         ));
         command.args(["--base-url", &endpoint.url()]);
         let (answers, stderr) = batch(&mut command, input.as_str(), 16);
@@ -141,8 +142,10 @@ fn what_is_expected_of_an_answer_reaches_no_prompt() {
     let endpoint = MockEndpoint::start(Script::always(count()));
     let gold = "SELECT 'canary' FROM customers";
     let suite = json!({
-        "id": "a", "db": "shop", "question": QUESTION, "evidence": "Customers are people.", "as_of": "2024-12-31", "gold_sql": gold,
-        "gold_alternatives": [gold], "expected_sql": gold, "expected_answer": "canary", "expected_data": "canary.csv", "SQL": gold,
+        "id": "a", "db": "shop", "question": QUESTION, "evidence": "Customers are people.",
+        "as_of": "2024-12-31", "gold_sql": gold,
+        "gold_alternatives": [gold], "expected_sql": gold, "expected_answer": "canary",
+        "expected_data": "canary.csv", "SQL": gold,
         "query": gold, "difficulty": "canary"
     });
     let (answers, _) = batch(&mut batch_command(&place, &endpoint, ""), suite.to_string(), 0);

@@ -42,7 +42,8 @@ fn failed_answers_and_lost_shards_are_no_success() {
     let answers: String = (0..4)
         .map(|at| {
             format!(
-                "{{\"id\": \"q{at:04}\", \"outcome\": \"failed\", \"error\": {{\"class\": \"model\", \"message\": \"down\"}}}}\n"
+                "{{\"id\": \"q{at:04}\", \"outcome\": \"failed\", \"error\": {{\"class\": \
+                 \"model\", \"message\": \"down\"}}}}\n"
             )
         })
         .collect();

@@ -49,7 +49,8 @@ fn each_line_tells_its_run_its_rule_and_the_model_that_was_simulated() {
     let bench = Bench::with_questions(4);
     for (model, rule) in [("offline", "bag-v1"), ("simulated:suite.jsonl", "strict")] {
         let said = bench.say(&format!(
-            "benchmark suite.jsonl --llm {model} --seeds 1 --rule {rule} --report r.csv --report r.parquet --format json"
+            "benchmark suite.jsonl --llm {model} --seeds 1 --rule {rule} --report r.csv --report \
+             r.parquet --format json"
         ));
         let document = said.document(0);
         let run = bench.runs().remove(0);

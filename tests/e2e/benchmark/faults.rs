@@ -31,7 +31,10 @@ fn a_bad_suite_is_refused_whole_before_any_call() {
         ),
         ("[{\"question\": \"x\"}]".to_owned(), vec!["item 1"]),
         (
-            json!({"id": "f", "db": "shop", "question": "How many?", "expected_data": "../out.csv"}).to_string(),
+            json!({
+                "id": "f", "db": "shop", "question": "How many?", "expected_data": "../out.csv"
+            })
+            .to_string(),
             vec!["line 1", "expected_data"],
         ),
         ("id,db,question,gold_sql\nq1,shop,How many?\n".to_owned(), vec!["line 2"]),

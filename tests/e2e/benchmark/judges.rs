@@ -8,7 +8,8 @@ use super::Bench;
 use crate::endpoint::{PLAN, REPAIR, Said, WRITE, plan, subtask};
 
 const QUESTION: &str = "How many orders did the French place?";
-const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
+                     WHERE country = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 
 fn bench() -> Bench {

@@ -134,12 +134,14 @@ fn runs_are_listed_and_found() {
 }
 
 /// A text that the author of a third-party suite may write into it.
-const HOSTILE: &str = "How many </script><script>alert(1)</script> =cmd|'/c calc'!A1 | \u{1b}[2J\u{202e} [x](http://evil.example) \"q\"?";
+const HOSTILE: &str = "How many </script><script>alert(1)</script> =cmd|'/c calc'!A1 | \
+                       \u{1b}[2J\u{202e} [x](http://evil.example) \"q\"?";
 
 #[test]
 fn hostile_texts_are_escaped_in_every_format() {
     let bench = Bench::new();
-    let question = json!({"id": "=1+1", "db": "shop", "question": HOSTILE, "gold_sql": "SELECT '</td><b>' -- \u{1b}]0;x\u{7}",
+    let question = json!({"id": "=1+1", "db": "shop", "question": HOSTILE,
+        "gold_sql": "SELECT '</td><b>' -- \u{1b}]0;x\u{7}",
         "difficulty": "<i>hard</i>", "topic": "@SUM(1)"});
     bench.place.file("suite.jsonl", format!("{question}\n"));
     let files = ["r.json", "r.md", "r.csv", "r.parquet", "r.html"];

@@ -15,10 +15,12 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
     fs::create_dir(place.path().join("own")).unwrap();
     place.file(
         "own/mine.yml",
-        "name: mine\nroles:\n  planner: direct\n  solver: {plugin: consistency, config: {samples: 2}}\n",
+        "name: mine\nroles:\n  planner: direct\n  solver: {plugin: consistency, config: \
+         {samples: 2}}\n",
     );
     fs::copy(zoo::builtin_path("consistency"), place.path().join("copy.wasm")).unwrap();
-    let arms = "decompose own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 decompose:policy.max_attempts=1,calibration=false";
+    let arms = "decompose own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 \
+                decompose:policy.max_attempts=1,calibration=false";
     let document = run_command(&mut offline(
         &place,
         &format!("{arms} suite.jsonl --format json --resamples 100 -P planner.max_tasks=2"),

@@ -189,6 +189,7 @@ fn the_report_of_a_comparison_is_made_again() {
     ));
     assert_eq!(none.code, 16, "{}", none.all());
     let said = report(&place, "last");
-    let nothing = "no comparison is possible: no question counts for both `decompose` and `retry3`; the run ended after 0 of 48 answers";
+    let nothing = "no comparison is possible: no question counts for both `decompose` and \
+                   `retry3`; the run ended after 0 of 48 answers";
     assert!(said.code == 0 && said.stdout.starts_with(nothing), "{}", said.all());
 }

@@ -12,7 +12,8 @@ use crate::bad_input::Place;
 fn hostile_names_are_shown_and_not_obeyed() {
     let place = Place::new();
     let question = "Are\u{1b}[31m there <script>alert(1)</script> | `customers`?\u{202e}";
-    let line = json!({"id": "q|<b>\u{1b}]0;x\u{7}", "db": "shop", "question": question, "gold_sql": "SELECT count(*) FROM customers",
+    let line = json!({"id": "q|<b>\u{1b}]0;x\u{7}", "db": "shop", "question": question,
+        "gold_sql": "SELECT count(*) FROM customers",
         "k<i>": "v|\u{1b}[2J"});
     place.file("suite.jsonl", format!("{line}\n"));
     place.file("a|<b>\u{1b}[1m.yml", "name: hostile\nroles: {planner: direct}\n");

@@ -56,7 +56,9 @@ fn a_statement_is_found_in_whatever_stands_around_it() {
 
 #[test]
 fn a_plan_is_found_in_prose_fences_and_thinking() {
-    let tasks = json!({"subtasks": [subtask("A", "count them", &[]), subtask("B", "take it over", &["A"])]});
+    let tasks = json!({
+        "subtasks": [subtask("A", "count them", &[]), subtask("B", "take it over", &["A"])]
+    });
     for text in [
         format!("Here is my plan:\n\n{tasks}\n\nI hope it helps!"),
         format!("```json\n{tasks:#}\n```"),

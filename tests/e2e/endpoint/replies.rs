@@ -235,10 +235,14 @@ fn a_prompt_over_the_context_is_shortened() {
     let folder = syrch_kit::scratch();
     let tables: String = (0..60)
         .map(|number| {
-            format!("CREATE TABLE stores_{number}(id INTEGER PRIMARY KEY, label TEXT, opened TEXT, area REAL);")
+            format!(
+                "CREATE TABLE stores_{number}(id INTEGER PRIMARY KEY, label TEXT, opened \
+                 TEXT, area REAL);"
+            )
         })
         .collect();
-    let customers = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Ada');";
+    let customers = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); \
+                     INSERT INTO customers VALUES (1, 'Ada');";
     let database = sqlite(folder.path().join("large.sqlite"), &format!("{customers}{tables}"));
     for strategy in ["single", "retry3", "vote5", "mcts", "discern"] {
         let script = Script::always(Reply::sql(COUNT, 0.95)).context_of_llama(1_200);

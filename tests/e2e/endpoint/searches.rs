@@ -12,7 +12,8 @@ use crate::shop;
 const FRENCH: &str = "the customers from France";
 const WORTH: &str = "the worth of each order";
 const SPENT: &str = "what each of them spent";
-const GOOD_WORTH: &str = "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o JOIN products p ON p.id = o.product_id";
+const GOOD_WORTH: &str = "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o \
+                          JOIN products p ON p.id = o.product_id";
 
 /// A reply with a usage that is easy to add up.
 fn sql(statement: &str, confidence: f64) -> Reply {
@@ -28,15 +29,24 @@ fn diamond() -> Script {
     let spent = for_task(SPENT);
     Script::new()
         .once([PLAN], plan(&tasks).usage(Usage::Tokens(2_000, 300)))
-        .on([&french], sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95).delay_ms(500))
-        .once([&worth], sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9).delay_ms(500))
-        .once([&worth], sql("SELECT customer_id, quantity * price AS worth FROM orders, prodcts", 0.9))
+        .on(
+            [&french],
+            sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95).delay_ms(500),
+        )
+        .once(
+            [&worth],
+            sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9).delay_ms(500),
+        )
+        .once(
+            [&worth],
+            sql("SELECT customer_id, quantity * price AS worth FROM orders, prodcts", 0.9),
+        )
         .once([&worth], sql(GOOD_WORTH, 0.95))
         .on(
             [&spent],
             sql(
-                "SELECT a.name, SUM(b.worth) AS total FROM task_A a JOIN task_B b ON b.customer_id = a.id \
-                 GROUP BY a.name ORDER BY total DESC",
+                "SELECT a.name, SUM(b.worth) AS total FROM task_A a \
+                 JOIN task_B b ON b.customer_id = a.id GROUP BY a.name ORDER BY total DESC",
                 0.95,
             ),
         )
@@ -189,7 +199,9 @@ fn the_document_tells_every_candidate_and_what_it_cost() {
 /// Two loose ends with a join key, joined in that way.
 fn search_with_join(how: &str) -> (tempfile::TempDir, Value) {
     let mut orders = subtask("B", "how often each customer ordered", &[]);
-    orders["join_keys"] = json!([{"left": "A", "left_col": "id", "right": "B", "right_col": "customer_id", "how": how}]);
+    orders["join_keys"] = json!([{
+        "left": "A", "left_col": "id", "right": "B", "right_col": "customer_id", "how": how
+    }]);
     let endpoint = MockEndpoint::start(
         Script::new()
             .on([PLAN], plan(&[subtask("A", "all customers", &[]), orders]))

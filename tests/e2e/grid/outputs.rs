@@ -54,7 +54,10 @@ fn nothing_that_a_grid_reads_is_replaced() {
         assert_spared(&place, &endpoint, (name, content), words, &["--out `out`", &reported]);
     }
     // What could be one is refused for its place.
-    let one = json!({"schema": "syrch.grid/1", "id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
+    let one = json!({
+        "schema": "syrch.grid/1", "id": "a", "db": "shop", "question": QUESTION,
+        "gold_sql": "SELECT 4"
+    });
     let mine = b"# Grid\nname: mine\nroles: {planner: direct}\n";
     for (name, content, words, what) in [
         (

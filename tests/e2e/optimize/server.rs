@@ -20,8 +20,10 @@ fn slow_database(server: &Server) -> String {
          CREATE TABLE orders(id int PRIMARY KEY, customer_id int NOT NULL, total int NOT NULL);
          CREATE TABLE secret(id int PRIMARY KEY);
          INSERT INTO customers SELECT i, 'customer ' || i FROM generate_series(1, 200) AS i;
-         INSERT INTO orders SELECT i, 1 + i * 7919 % 190, i * 31 % 1000 FROM generate_series(1, 20000) AS i;
-         CREATE ROLE reader LOGIN PASSWORD 'pw-S3kr1t'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader; ANALYZE;",
+         INSERT INTO orders SELECT i, 1 + i * 7919 % 190, i * 31 % 1000 FROM generate_series(1, \
+           20000) AS i;
+         CREATE ROLE reader LOGIN PASSWORD 'pw-S3kr1t'; GRANT SELECT ON ALL TABLES IN SCHEMA \
+           public TO reader; ANALYZE;",
     );
     server.url("reader", "slow")
 }

@@ -110,16 +110,20 @@ fn json_keeps_every_value_and_is_safe_to_print() {
 #[test]
 fn numbers_keep_every_digit_and_codes_their_zeros() {
     let place = hostile();
-    let statement = "SELECT 315.0 AS a, 0.1 + 0.2 AS b, 9007199254740993 AS c, 9223372036854775807 AS d, '006' AS e, x'00ff1b' AS f, \
-                     123456789012345.67 AS g, 1e-300 AS h, -5 AS i, NULL AS j, '1.50' AS k, 1.0 / 3 AS l";
+    let statement = "SELECT 315.0 AS a, 0.1 + 0.2 AS b, 9007199254740993 AS c, 9223372036854775807 \
+                     AS d, '006' AS e, x'00ff1b' AS f, 123456789012345.67 AS g, 1e-300 AS h, -5 AS \
+                     i, NULL AS j, '1.50' AS k, 1.0 / 3 AS l";
     assert_eq!(
         run_statement(&place, "jsonl", statement),
-        "{\"a\":315.0,\"b\":0.30000000000000004,\"c\":9007199254740993,\"d\":9223372036854775807,\"e\":\"006\",\
-         \"f\":{\"bytes\":\"00ff1b\"},\"g\":123456789012345.67,\"h\":1e-300,\"i\":-5,\"j\":null,\"k\":\"1.50\",\
+        "{\"a\":315.0,\"b\":0.30000000000000004,\"c\":9007199254740993,\"d\":9223372036854775807,\
+         \"e\":\"006\",\
+         \"f\":{\"bytes\":\"00ff1b\"},\"g\":123456789012345.67,\"h\":1e-300,\"i\":-5,\"j\":null,\
+         \"k\":\"1.50\",\
          \"l\":0.3333333333333333}\n"
     );
     let header = "a,b,c,d,e,f,g,h,i,j,k,l";
-    let row = "315.0,0.30000000000000004,9007199254740993,9223372036854775807,006,0x00ff1b,123456789012345.67,1e-300,-5,,1.50,0.3333333333333333";
+    let row = "315.0,0.30000000000000004,9007199254740993,9223372036854775807,006,0x00ff1b,\
+               123456789012345.67,1e-300,-5,,1.50,0.3333333333333333";
     assert_eq!(run_statement(&place, "csv", statement), format!("{header}\n{row}\n"));
     let table = run_statement(&place, "table", statement);
     for word in row.split(',') {

@@ -62,7 +62,8 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
 #[test]
 fn a_result_that_is_cut_is_reported_once() {
     let place = Place::new();
-    let statement = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x FROM n";
+    let statement = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n \
+                     WHERE x < 20000) SELECT x FROM n";
     let output = finish(place.words("sql --db shop.sqlite --format csv").arg(statement), "");
     let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stdout.lines().count()), (Some(0), 10_001), "{stderr}");
@@ -255,7 +256,8 @@ fn a_terminal_gets_colour_unless_the_user_says_no() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let place = hostile();
-    let many = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 9000) SELECT n, hex(zeroblob(50)) AS x FROM r";
+    let many = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 9000) \
+                SELECT n, hex(zeroblob(50)) AS x FROM r";
     for format in ["table", "csv", "json", "jsonl", "markdown"] {
         let mut command = place.words(&format!("sql --db cells.sqlite --format {format}"));
         let mut child =

@@ -9,8 +9,10 @@ use crate::endpoint::{REPAIR, WRITE, candidates};
 
 const QUESTION: &str = "How many orders of products did customers in France place?";
 
-const ON_ORDERS: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
-const ON_CUSTOMERS: &str = "SELECT COUNT(orders.id) AS n FROM customers JOIN orders ON customers.id = customer_id WHERE country = 'France'";
+const ON_ORDERS: &str = "SELECT COUNT(*) AS n FROM orders \
+                         JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const ON_CUSTOMERS: &str = "SELECT COUNT(orders.id) AS n FROM customers \
+                            JOIN orders ON customers.id = customer_id WHERE country = 'France'";
 const ON_PRODUCTS: &str =
     "SELECT COUNT(*) AS n FROM products JOIN orders ON products.id = product_id";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM customers WHERE land = 'France'";

@@ -18,13 +18,18 @@ const DIVIDE: &str = "Divide and conquer";
 const DIRECT: &str = "make up 3 questions";
 const SELECT: &str = "You decide which of two";
 
-const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
+                     WHERE country = 'France'";
 const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 
 fn plan() -> Reply {
-    let step = |kind: &str, reported: &str| json!({"step_type": kind, "description": reported, "reasoning": "", "entities": ["orders"]});
+    let step = |kind: &str, reported: &str| {
+        json!({
+            "step_type": kind, "description": reported, "reasoning": "", "entities": ["orders"]
+        })
+    };
     Reply::json(&json!({"steps": [
         step("find_tables", "orders with their customers"),
         step("perform_operations", "keep the customers in France and count"),

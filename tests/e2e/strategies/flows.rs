@@ -16,7 +16,8 @@ use crate::{host, shop};
 
 const QUESTION: &str = "How many orders did the French place?";
 const SELECT: &str = "at most one is right";
-const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
+                     WHERE country = 'France'";
 const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
@@ -144,8 +145,8 @@ fn a_flow_waits_before_it_asks_again_and_its_replay_does_not() {
     );
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
-    let flow = "name: patient\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: \
-                {max_retries: 3, wait: 0.4, next: run}\n    run: {}\n";
+    let flow = "name: patient\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    \
+                draft: {max_retries: 3, wait: 0.4, next: run}\n    run: {}\n";
     let file = traced.folder.path().join("patient.yml");
     std::fs::write(&file, flow).unwrap();
     let started = std::time::Instant::now();
@@ -165,8 +166,9 @@ fn a_flow_waits_before_it_asks_again_and_its_replay_does_not() {
 /// A cheap statement, and another plugin where it fails.
 fn handing(place: &Traced) -> PathBuf {
     let path = place.folder.path().join("hand.yml");
-    let text = "name: hand\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: help}\n    \
-                help:\n      do: solver\n      settings: {plugin: consistency, config: {samples: 3}}\n";
+    let text = "name: hand\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: \
+                {next: run}\n    run:\n      on: {error: help}\n    help:\n      do: solver\n      \
+                settings: {plugin: consistency, config: {samples: 3}}\n";
     std::fs::write(&path, text).unwrap();
     path
 }
@@ -175,9 +177,11 @@ fn handing(place: &Traced) -> PathBuf {
 /// less confidence than `sure` it is not sure.
 fn continuing(place: &Traced, sure: f64) -> String {
     let path = place.folder.path().join("later.yml");
-    let text = "name: later\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: help}\n    \
-                help:\n      do: solver\n      settings: {plugin: consistency, config: {samples: 3}, sure: 0.5}\n      \
-                next: judge\n      on: {none: repair, unsure: repair}\n    judge: {}\n    repair: {next: run, max_visits: 1}\n";
+    let text = "name: later\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: \
+                {next: run}\n    run:\n      on: {error: help}\n    help:\n      do: solver\n      \
+                settings: {plugin: consistency, config: {samples: 3}, sure: 0.5}\n      \
+                next: judge\n      on: {none: repair, unsure: repair}\n    judge: {}\n    repair: \
+                {next: run, max_visits: 1}\n";
     std::fs::write(&path, text.replace("0.5", &sure.to_string())).unwrap();
     path.display().to_string()
 }
@@ -273,18 +277,20 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
     let place = Place::new();
     place.file(
         "own.yml",
-        "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: repiar}\n    repair:\n      \
-         next: run\n      settings: {histroy: all}\n",
+        "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: \
+         {error: repiar}\n    repair:\n      next: run\n      settings: {histroy: all}\n",
     );
     let reported = [
         "own.yml:7:12: flow.nodes.run.on.error: there is no node `repiar`; did you mean `repair`?",
-        "own.yml:10:18: flow.nodes.repair.settings.histroy: a node of the kind `repair` has no setting `histroy`; did you mean `history`?",
+        "own.yml:10:18: flow.nodes.repair.settings.histroy: a node of the kind `repair` has no \
+         setting `histroy`; did you mean `history`?",
     ];
     assert_refused(&mut place.words("strategy show own.yml"), 10, &reported);
     assert_refused(&mut place.search("--strategy own.yml"), 10, &reported);
     place.file(
         "endless.yml",
-        "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: repair}\n    repair:\n      next: run\n",
+        "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: \
+         {error: repair}\n    repair:\n      next: run\n",
     );
     let endpoint = MockEndpoint::start(Script::new());
     let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));

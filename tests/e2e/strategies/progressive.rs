@@ -31,12 +31,17 @@ fn write(sql: &str) -> Reply {
 }
 
 fn subtask(id: u32, operation: &str, confidence: f64, dependencies: &[u32]) -> Value {
-    json!({ "task_id": id, "operation": operation, "operation_type": "filter", "confidence": confidence,
+    json!({ "task_id": id, "operation": operation, "operation_type": "filter",
+        "confidence": confidence,
             "reasoning": "the question says it", "dependencies": dependencies })
 }
 
 fn plan() -> Value {
-    let step = |kind: &str, text: &str| json!({ "step_type": kind, "description": text, "entities": ["customers"] });
+    let step = |kind: &str, text: &str| {
+        json!({
+            "step_type": kind, "description": text, "entities": ["customers"]
+        })
+    };
     json!({ "steps": [step("find_tables", "who buys"), step("perform_operations", "France alone"),
                       step("select_columns", "their names")] })
 }
@@ -53,7 +58,8 @@ fn script() -> Script {
         "TABLES: YES\nFILTERS: YES\nCORRECT: YES\nREASONING: It does what was requested.",
     ));
     let no = with_usage(Reply::text(
-        "TABLES: YES\nFILTERS: NO, another country\nCORRECT: NO\nREASONING: Spain is not France. With France it would be CORRECT: YES",
+        "TABLES: YES\nFILTERS: NO, another country\nCORRECT: NO\nREASONING: Spain is not France. \
+         With France it would be CORRECT: YES",
     ));
     // Alternatives are samples of one prompt.
     Script::new()

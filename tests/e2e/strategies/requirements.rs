@@ -9,7 +9,8 @@ use crate::endpoint::{PLAN, REPAIR, Said, WRITE, candidates, plan, subtask};
 use crate::host;
 
 const QUESTION: &str = "How many orders did the French place?";
-const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
+                     WHERE country = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const PRODUCTS: &str = "SELECT COUNT(*) AS n FROM products";
 const FILTER: &str = "country = 'France'";
@@ -174,7 +175,9 @@ fn hostile_requirements_are_bounded_and_escaped() {
     let markup = "<script>alert(1)</script>\u{1b}[2J";
     let filters: Vec<String> =
         (0..40).map(|number| format!("{markup} {number} {}", "x".repeat(400))).collect();
-    let required = json!({ "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null] });
+    let required = json!({
+        "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null]
+    });
     let script = Script::new().once([PLAN], make_plan(&[markup], required)).on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();

@@ -9,8 +9,10 @@ use crate::endpoint::{PLAN, REPAIR, WRITE, plan, subtask};
 
 const QUESTION: &str = "How many orders did the French place?";
 /// Three orders: two ways to say it.
-const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
-const ALSO: &str = "SELECT COUNT(*) AS total FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France')";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
+                     WHERE country = 'France'";
+const ALSO: &str = "SELECT COUNT(*) AS total FROM orders WHERE customer_id IN (SELECT id \
+                    FROM customers WHERE country = 'France')";
 /// Four orders and two customers: wrong.
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const PEOPLE: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";

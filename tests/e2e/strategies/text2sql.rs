@@ -11,7 +11,8 @@ const QUESTION: &str = "How many orders did the French place?";
 const GENERATE: &str = "SELECT statement that answers the question";
 const REPAIR: &str = "statement did not do";
 
-const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
+                     WHERE country = 'France'";
 const NO_COLUMN: &str = "SELECT COUNT(*) AS n FROM orders WHERE country = 'France'";
 const NO_TABLE: &str = "SELECT COUNT(*) AS n FROM sales";
 

@@ -9,7 +9,8 @@ use crate::endpoint::{PLAN, WRITE, for_task};
 
 const QUESTION: &str = "How many orders did a French customer place on average?";
 const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
-const ORDERS: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+const ORDERS: &str = "SELECT COUNT(*) AS n FROM orders \
+                      JOIN customers ON customers.id = customer_id WHERE country = 'France'";
 const AVERAGE: &str = "SELECT 1.0 * task_t2.n / task_t1.n AS orders_each FROM task_t1, task_t2";
 
 fn turn(decisions: &[Value]) -> Reply {
@@ -22,34 +23,42 @@ fn sql(statement: &str) -> Reply {
 
 fn search() -> Value {
     json!({
-        "action": "search", "branch": "main", "target_node": "s1", "query": "customer country", "corpus": "columns",
+        "action": "search", "branch": "main", "target_node": "s1", "query": "customer country",
+        "corpus": "columns",
         "retriever": "lexical", "rationale": "where customers live is not clear"
     })
 }
 
 fn go_on() -> Value {
     json!({
-        "action": "continue", "branch": "main", "target_node": "t1", "text": "count the customers in France",
+        "action": "continue", "branch": "main", "target_node": "t1",
+        "text": "count the customers in France",
         "rationale": "the country stands with the customers"
     })
 }
 
 fn fork(branch: &str, node: &str, text: &str, priority: f64) -> Value {
     json!({
-        "action": "fork", "branch": "main", "node": "t1", "target_branch": branch, "target_node": node,
-        "edge": format!("to-{node}"), "edge_kind": "sibling", "frontier": format!("f-{branch}"), "text": text,
+        "action": "fork", "branch": "main", "node": "t1", "target_branch": branch,
+        "target_node": node,
+        "edge": format!("to-{node}"), "edge_kind": "sibling", "frontier": format!("f-{branch}"),
+        "text": text,
         "priority": priority, "rationale": "the orders are missing"
     })
 }
 
 fn select() -> Value {
-    json!({"action": "select", "branch": "b2", "node": "t2", "frontier": "f-b2", "rationale": "the plain reading first"})
+    json!({
+        "action": "select", "branch": "b2", "node": "t2", "frontier": "f-b2",
+        "rationale": "the plain reading first"
+    })
 }
 
 fn merge() -> Value {
     json!({
         "action": "merge", "branch": "main", "target_branch": "b2", "target_node": "t3",
-        "text": "divide the orders by the customers", "expected": "one number", "rationale": "both counts are there"
+        "text": "divide the orders by the customers", "expected": "one number",
+        "rationale": "both counts are there"
     })
 }
 
@@ -63,7 +72,10 @@ fn agent() -> MockEndpoint {
     ];
     let prune =
         json!({"action": "prune", "branch": "b3", "rationale": "orders are asked for, not items"});
-    let end = json!({"action": "terminate", "node": "t3", "stop_reason": "goal-satisfied", "rationale": "one number"});
+    let end = json!({
+        "action": "terminate", "node": "t3", "stop_reason": "goal-satisfied",
+        "rationale": "one number"
+    });
     let script = Script::new()
         .on([PLAN, "This is turn 1 of 6.", "Nothing has been done yet"], turn(&[search()]))
         .on(

@@ -18,13 +18,15 @@ pub const ADMISSION: &[Row] = &[
     ("AR-05", "no parameters; the operator ? of jsonb passes"),
     (
         "AR-06",
-        "only tables, sub-queries, common table expressions and joins as sources, a table among them",
+        "only tables, sub-queries, common table expressions and joins as sources, \
+         a table among them",
     ),
     ("AR-08", "only aggregates whose result does not depend on the order of rows"),
     ("AR-09", "only window functions that give equal rows the same, over whole partitions"),
     (
         "AR-10",
-        "only functions of the engine whose result depends on their arguments and on fixed settings",
+        "only functions of the engine whose result depends on their arguments and on \
+         fixed settings",
     ),
     ("AR-11", "the same of operators"),
     ("AR-12", "casts to types of the engine only"),
@@ -56,7 +58,8 @@ pub const COMPARISON: &[Row] = &[
 pub const BEHAVIOUR: &[Row] = &[
     (
         "AR-07",
-        "what is checked again, shown, sent and run is the statement as it was written again, without comments",
+        "what is checked again, shown, sent and run is the statement as it was written again, \
+         without comments",
     ),
     (
         "AR-20",
@@ -87,7 +90,8 @@ pub const BEHAVIOUR: &[Row] = &[
     ("AR-D7", "the rows of the original came from an earlier snapshot than the candidate's"),
     (
         "AR-D9",
-        "limits counted rows that had all been read already, and the columns were known after the rows",
+        "limits counted rows that had all been read already, and the columns were known \
+         after the rows",
     ),
     (
         "AR-D10",

@@ -40,7 +40,8 @@ pub fn data_root() -> Option<PathBuf> {
         let is_required = variable("SYRCH_REQUIRE_DATA").is_some_and(|value| value == "1");
         assert!(
             !is_required,
-            "no test data; set SYRCH_TEST_DATA to the folder that holds them, or unset SYRCH_REQUIRE_DATA"
+            "no test data; set SYRCH_TEST_DATA to the folder that holds them, or unset \
+             SYRCH_REQUIRE_DATA"
         );
         skip("there are no shared test data: SYRCH_TEST_DATA names their folder");
     }
@@ -167,10 +168,14 @@ pub fn shop(folder: &Path) -> PathBuf {
         "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
          CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
          CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
-                             product_id INTEGER REFERENCES products(id), quantity INTEGER, ordered TEXT);
-         INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
+                             product_id INTEGER REFERENCES products(id), quantity INTEGER, \
+                               ordered TEXT);
+         INSERT INTO customers \
+           VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
          INSERT INTO products VALUES (1,'lamp',20.0),(2,'desk',150.0),(3,'chair',75.5);
-         INSERT INTO orders VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,'2024-03-02');",
+         INSERT INTO orders \
+           VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,\
+           '2024-03-02');",
     )
 }
 

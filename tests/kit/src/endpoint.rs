@@ -259,7 +259,11 @@ async fn embed(
     let data: Vec<Value> = texts
         .iter()
         .enumerate()
-        .map(|(index, text)| json!({"object": "embedding", "index": index, "embedding": embedding(text)}))
+        .map(|(index, text)| {
+            json!({
+                "object": "embedding", "index": index, "embedding": embedding(text)
+            })
+        })
         .collect();
     let tokens: usize = texts.iter().map(|text| text.len().div_ceil(4)).sum();
     let body = json!({"object": "list", "data": data, "model": request.body["model"],
@@ -305,7 +309,8 @@ mod tests {
         let body =
             json!({"model": "m", "messages": [{"role": "user", "content": prompt}]}).to_string();
         let mut stream = TcpStream::connect(endpoint.address).unwrap();
-        let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nConnection: close\r\nX-Test: yes\r\n";
+        let head = "POST /v1/chat/completions HTTP/1.1\r\nHost: mock\r\nConnection: close\r\n\
+                    X-Test: yes\r\n";
         write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         stream
     }

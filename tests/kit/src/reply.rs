@@ -79,7 +79,8 @@ impl Reply {
     #[must_use]
     pub fn sql_in_prose(sql: &str, confidence: f64) -> Self {
         Self::text(format!(
-            "With the tables at hand, this isn't hard.\n\n{sql};\n\nIt reads no more than it must.\n**Confidence:** {confidence}"
+            "With the tables at hand, this isn't hard.\n\n{sql};\n\n\
+             It reads no more than it must.\n**Confidence:** {confidence}"
         ))
     }
 
@@ -281,9 +282,12 @@ impl Reply {
             .collect();
         let logprobs =
             if reply_tokens.is_empty() { Value::Null } else { json!({"content": reply_tokens}) };
-        let choice = json!({"index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs});
+        let choice = json!({
+            "index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs
+        });
         let mut body = json!({
-            "id": format!("chatcmpl-{id}"), "object": "chat.completion", "created": 0, "model": model, "choices": [choice]
+            "id": format!("chatcmpl-{id}"), "object": "chat.completion", "created": 0,
+            "model": model, "choices": [choice]
         });
         if let Some((input, output)) = tokens {
             body["usage"] = json!({"prompt_tokens": input, "completion_tokens": output});
@@ -302,13 +306,20 @@ fn events(body: &Value, is_messages: bool, ended: bool) -> String {
             let delta = json!({"type": "text_delta", "text": text});
             json!({"type": "content_block_delta", "delta": delta})
         }));
-        all.push(
-            json!({"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}, "usage": body["usage"]}),
-        );
+        all.push(json!({
+            "type": "message_delta", "delta": {"stop_reason": body["stop_reason"]},
+            "usage": body["usage"]
+        }));
     } else {
         let choice = &body["choices"][0];
         let text = choice["message"]["content"].as_str().unwrap_or_default();
-        let event = |delta: Value, finish: &Value| json!({"model": body["model"], "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        let event = |delta: Value, finish: &Value| {
+            json!({
+                "model": body["model"], "choices": [{
+                    "index": 0, "delta": delta, "finish_reason": finish
+                }]
+            })
+        };
         let mut first = choice["message"].clone();
         first["content"] = Value::Null;
         all.push(event(first, &Value::Null));

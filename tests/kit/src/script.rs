@@ -231,7 +231,8 @@ impl Script {
             ));
         }
         if self.wants_completion_tokens && has(request, "max_tokens") {
-            let text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+            let text = "Unsupported parameter: 'max_tokens' is not supported with this model. \
+                        Use 'max_completion_tokens' instead.";
             return Some(Reply::status(400, text));
         }
         let Some(refused) = self.refused.iter().find(|name| has(request, name)) else {

@@ -143,7 +143,8 @@ fn a_programs_question_is_checked_as_a_line_is() {
     let checked = |question: Question| {
         let program = Line::new(7, question.clone());
         let line = serde_json::to_string(&json!({
-            "id": question.id, "question": question.question, "db": question.db, "evidence": question.evidence,
+            "id": question.id, "question": question.question, "db": question.db,
+            "evidence": question.evidence,
             "as_of": question.as_of, "conversation": question.conversation,
         }));
         assert_eq!(program, read(&line.unwrap()));
@@ -210,23 +211,36 @@ async fn a_blank_question_is_not_searched_for() {
 
 proptest! {
     #[test]
-    fn any_line_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), number in 1_u64..) {
-        let is_blank = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii().is_empty();
+    fn any_line_is_read_or_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..300), number in 1_u64..
+    ) {
+        let is_blank =
+            bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii().is_empty();
         let line = Line::read(number, &bytes);
         prop_assert_eq!(line.is_none(), is_blank);
-        prop_assert!(line.is_none_or(|line| line.number == number && (line.id.is_string() || line.id.is_number())));
+        prop_assert!(
+            line.is_none_or(
+                |line| line.number == number && (line.id.is_string() || line.id.is_number())
+            )
+        );
     }
 
     #[test]
-    fn any_question_comes_through(id in any::<i64>(), text in "\\PC*[a-z]\\PC*", name in "[a-z]{1,9}") {
-        let line = json!({"question": text, "x": {"question": 1}, "id": id, "db": name}).to_string();
+    fn any_question_comes_through(
+        id in any::<i64>(), text in "\\PC*[a-z]\\PC*", name in "[a-z]{1,9}"
+    ) {
+        let line =
+            json!({"question": text, "x": {"question": 1}, "id": id, "db": name}).to_string();
         let question = question(&line);
-        prop_assert_eq!((question.id, question.question, question.db), (Some(json!(id)), text, Some(name)));
+        prop_assert_eq!(
+            (question.id, question.question, question.db), (Some(json!(id)), text, Some(name))
+        );
     }
 }
 
 fn shop(folder: &Path) -> String {
-    let sql = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
+    let sql = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); \
+               INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
     syrch_kit::sqlite(folder.join("shop.sqlite"), sql).display().to_string()
 }
 
@@ -441,9 +455,9 @@ async fn what_no_line_would_survive_stops_it() {
     let mut answers = batch.answers(lines, &Stop::new());
     assert_eq!(answers.next().await.unwrap().error.unwrap().class, "database");
     assert_eq!(answers.next().await, None);
-    assert!(
-        matches!(answers.finish().stopped, Some(Stopped::Fatal(error)) if error.class() == "configuration")
-    );
+    assert!(matches!(
+        answers.finish().stopped, Some(Stopped::Fatal(error)) if error.class() == "configuration"
+    ));
     // A plugin is looked for before any line.
     let broken = crate::settings::PluginSource::Builtin("nobody".to_owned());
     settings.strategy.roles.insert(syrch_core::roles::Role::Planner, broken);
@@ -455,11 +469,19 @@ async fn what_no_line_would_survive_stops_it() {
 fn large_replies_weigh_what_they_hold() {
     let reply = |cell: &str| {
         let document: AnswerDocument = serde_json::from_value(json!({
-            "schema": "syrch.answer/1", "run": "r", "question": "?", "sql": null, "dialect": "sqlite", "confidence": null,
-            "answer": {"text": "", "columns": ["a"], "rows": [[cell]], "row_count": 1, "truncated": false, "basis": []},
+            "schema": "syrch.answer/1", "run": "r", "question": "?", "sql": null,
+            "dialect": "sqlite", "confidence": null,
+            "answer": {
+                "text": "", "columns": ["a"], "rows": [[cell]], "row_count": 1, "truncated": false,
+                "basis": []
+            },
             "candidates": [], "clarify": null,
-            "cost": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 0, "by_purpose": {}},
-            "time_ms": {"total": 0.0, "plan": 0.0, "solve": 0.0, "aggregate": 0.0}, "plugins": [], "warnings": []
+            "cost": {
+                "calls": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 0,
+                "by_purpose": {}
+            },
+            "time_ms": {"total": 0.0, "plan": 0.0, "solve": 0.0, "aggregate": 0.0}, "plugins": [],
+            "warnings": []
         }))
         .unwrap();
         Reply {

@@ -39,7 +39,8 @@ async fn open_adbc(database: OpenDatabase) -> Opened {
     // A driver decides by itself what it does with an address, so one that a suite names is not
     // opened.
     if !is_named(&url, &servers) {
-        let reason = "a database of an ADBC driver is opened only where you name it yourself, by --db or in your configuration";
+        let reason = "a database of an ADBC driver is opened only where you name it yourself, \
+                      by --db or in your configuration";
         return Err(invalid(reason.to_owned()));
     }
     let driver = servers.drivers.get(name).ok_or_else(|| {
@@ -52,8 +53,12 @@ async fn open_adbc(database: OpenDatabase) -> Opened {
     let mut options_of: BTreeMap<String, SecretString> = BTreeMap::new();
     for option in split_options(options).filter(|option| !option.trim().is_empty()) {
         let (key, value) = option.split_once('=').ok_or_else(|| {
-            invalid("an option of the driver is not `name=value`: write `adbc:DRIVER;name=value;name=value`, and a value that has a semicolon in \
-                 quotation marks".to_owned())
+            invalid(
+                "an option of the driver is not `name=value`: write \
+                 `adbc:DRIVER;name=value;name=value`, and a value that has a semicolon in \
+                 quotation marks"
+                    .to_owned(),
+            )
         })?;
         let is_quoted = value.starts_with(['"', '\'']);
         let value = if is_quoted { unquote_option(value) } else { Some(value.to_owned()) }

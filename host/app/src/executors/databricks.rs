@@ -19,8 +19,10 @@ pub(super) static ENTRY: Entry = Entry {
     files: None,
     server: Some(ServerEntry {
         variables: &["DATABRICKS_", "ARM_", "AZURE_"],
-        login: "DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET, and that the user may use the warehouse",
-        encryption: "that the host's certificate is signed by an authority that this machine trusts",
+        login: "DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET, and that \
+                the user may use the warehouse",
+        encryption: "that the host's certificate is signed by an authority that this \
+                     machine trusts",
         inspect: Some(|database| Box::pin(databricks_report(database))),
         role_sql: Some(databricks_role),
     }),

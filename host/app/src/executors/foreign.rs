@@ -42,7 +42,8 @@ pub(super) fn tip(address: &str) -> Option<String> {
     }
     if let Some((_, name, dialect)) = ODBC.iter().find(|(names, ..)| names.contains(&engine)) {
         return Some(format!(
-            "{name} can be reached by a driver of ODBC, `adbc:odbc;uri=\"Driver=…;Server=…\"` with `dialect: {dialect}`; {PAGE} says how"
+            "{name} can be reached by a driver of ODBC, `adbc:odbc;uri=\"Driver=…;Server=…\"` with \
+             `dialect: {dialect}`; {PAGE} says how"
         ));
     }
     let (_, name) = ADBC.iter().find(|(names, _)| names.contains(&engine))?;

@@ -19,8 +19,10 @@ pub(super) static ENTRY: Entry = Entry {
     files: None,
     server: Some(ServerEntry {
         variables: &["PG"],
-        login: "the user of the address, the password in ~/.pgpass or PGPASSWORD, and that the server's pg_hba.conf allows the connection",
-        encryption: "`sslmode` and `sslrootcert` of the address: docs/postgres.md says what each checks",
+        login: "the user of the address, the password in ~/.pgpass or PGPASSWORD, and that the \
+                server's pg_hba.conf allows the connection",
+        encryption: "`sslmode` and `sslrootcert` of the address: docs/postgres.md says \
+                     what each checks",
         inspect: Some(|database| Box::pin(postgres_report(database))),
         role_sql: Some(postgres_role),
     }),

@@ -20,7 +20,8 @@ pub(super) static ENTRY: Entry = Entry {
     server: Some(ServerEntry {
         variables: &["SPARK_"],
         login: "the token of the address, or SPARK_CONNECT_AUTHENTICATE_TOKEN",
-        encryption: "`use_ssl` of the address, and that the server's certificate is signed by an authority that this machine trusts",
+        encryption: "`use_ssl` of the address, and that the server's certificate is signed by an \
+                     authority that this machine trusts",
         inspect: Some(|database| Box::pin(spark_report(database))),
         role_sql: None,
     }),

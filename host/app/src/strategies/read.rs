@@ -132,7 +132,8 @@ impl Reader<'_> {
         missing(!definition.name.is_empty(), "the strategy has no `name`");
         missing(
             has_roles,
-            "`roles` names no plugin; a strategy names at least one, as in `roles: {solver: NAME}`, or has a `flow`",
+            "`roles` names no plugin; a strategy names at least one, as in `roles: \
+             {solver: NAME}`, or has a `flow`",
         );
         for (role, part) in default.iter().flat_map(|default| &default.roles) {
             if !unfilled.contains(role) {
@@ -242,7 +243,10 @@ impl Reader<'_> {
             Some(NOBODY) => {
                 self.problem(
                     at,
-                    &format!("roles.{role}: only the linker's role may be left to nobody, and then without config"),
+                    &format!(
+                        "roles.{role}: only the linker's role may be left to nobody, and then \
+                         without config"
+                    ),
                 );
             }
             Some(word) => {

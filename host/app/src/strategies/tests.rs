@@ -61,7 +61,8 @@ fn the_default_plays_every_role_and_sets_no_policy() {
 #[test]
 fn what_a_file_leaves_out_is_as_in_the_default() {
     let own = read_definition(
-        "name: own\nroles:\n  planner: my/plan.wasm\n  solver: {plugin: other, config: {rounds: 3}}\npolicy: {max_depth: 2}\n",
+        "name: own\nroles:\n  planner: my/plan.wasm\n  solver: {plugin: other, config: \
+         {rounds: 3}}\npolicy: {max_depth: 2}\n",
     );
     let own = own.unwrap();
     assert_eq!(own.roles[&Role::Planner].plugin, PluginSource::File("here/my/plan.wasm".into()));
@@ -96,9 +97,8 @@ fn a_linker_may_be_inherited_or_left_to_nobody() {
     let reported = problems("name: a\nroles: {solver: none}");
     assert_eq!(
         reported,
-        [
-            "f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then without config"
-        ]
+        ["f.yml:2:17: roles.solver: only the linker's role may be left to nobody, and then \
+          without config"]
     );
 }
 
@@ -120,8 +120,10 @@ fn a_strategy_may_name_a_rewriter_and_the_default_names_none() {
 
 #[test]
 fn every_wrong_key_and_value_is_named_with_its_place() {
-    let text = "nmae: a\nname: a b\nsummary: [x]\nroles:\n  planer: x\n  solver: {plugn: x}\n  reward: 3\n  clarifier: {plugin: a, config: 3}\n\
-                policy:\n  max_atempts: 3\n  max_depth: 17\n  high_confidence: 0\nllm: {model: m}\nbudget: 3\n";
+    let text = "nmae: a\nname: a b\nsummary: [x]\nroles:\n  planer: x\n  solver: {plugn: x}\n  \
+                reward: 3\n  clarifier: {plugin: a, config: 3}\n\
+                policy:\n  max_atempts: 3\n  max_depth: 17\n  high_confidence: 0\nllm: {model: m}\n\
+                budget: 3\n";
     assert_eq!(
         problems(text),
         [
@@ -133,7 +135,8 @@ fn every_wrong_key_and_value_is_named_with_its_place() {
             "f.yml:6:3: roles.solver: `plugin` is missing: which plugin implements the role?",
             "f.yml:7:11: roles.reward: 3 names no plugin",
             "f.yml:8:34: roles.clarifier.config must be a mapping of keys and values",
-            "f.yml:10:3: unknown key in `policy` `max_atempts`; did you mean `max_attempts` or `max_depth`?",
+            "f.yml:10:3: unknown key in `policy` `max_atempts`; did you mean `max_attempts` or \
+             `max_depth`?",
             "f.yml:11:14: policy.max_depth: 17 is not a whole number from 1 to 16",
             "f.yml:12:20: policy.high_confidence: 0 is not a number above 0, at most 1",
             "f.yml:13:1: `llm` belongs in a config file; a strategy is roles and a policy",
@@ -244,8 +247,9 @@ fn the_schema_has_the_kinds_of_nodes_and_their_settings() {
     assert_eq!(node["wait"]["maximum"].as_f64(), Some(syrch_flows::WAIT));
 }
 
-const FLOW_FILE: &str = "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: repair}\n    \
-                         repair:\n      next: run\n      max_visits: 2\n";
+const FLOW_FILE: &str = "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    \
+                         run:\n      on: {error: repair}\n    repair:\n      next: run\n      \
+                         max_visits: 2\n";
 
 #[test]
 fn a_flow_is_a_setting_of_the_solver_that_runs_it() {
@@ -281,15 +285,14 @@ fn what_is_wrong_with_a_flow_has_its_line() {
         wrong("error: repair", "eror: repiar"),
         [
             "f.yml:7:12: flow.nodes.run.on.eror: there is no node `repiar`; did you mean `repair`?",
-            "f.yml:7:12: flow.nodes.run.on.eror: the node never ends with `eror`, but with default, doubtful, empty, error; did you mean \
-             `error`?",
+            "f.yml:7:12: flow.nodes.run.on.eror: the node never ends with `eror`, but with \
+             default, doubtful, empty, error; did you mean `error`?",
         ]
     );
     assert_eq!(
         wrong("      max_visits: 2\n", ""),
-        [
-            "f.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound: give one of its nodes `max_visits`"
-        ]
+        ["f.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound: give one of its \
+          nodes `max_visits`"]
     );
     assert_eq!(
         wrong("max_visits: 2", "max_visits: 0"),
@@ -307,7 +310,8 @@ fn what_is_wrong_with_a_flow_has_its_line() {
         ["f.yml:5:13: flow.nodes.draft.do: \"drafts\" is no kind of node; did you mean `draft`?"]
     );
     // The same within the settings of the solver.
-    let inside = "name: own\nroles:\n  solver:\n    plugin: flow\n    config:\n      flow:\n        start: run\n        nodes: {run: {}}\n";
+    let inside = "name: own\nroles:\n  solver:\n    plugin: flow\n    config:\n      \
+                  flow:\n        start: run\n        nodes: {run: {}}\n";
     assert_eq!(
         problems(inside),
         ["f.yml:7:9: flow.start: `run` is a `run`, and there is no statement yet"]
@@ -321,7 +325,8 @@ fn what_is_wrong_with_a_flow_has_its_line() {
 #[tokio::test]
 async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
     let text = FLOW_FILE.replace("error: repair", "error: repair, doubtful: help, empty: own")
-        + "    help:\n      do: solver\n      settings: {plugin: consistncy}\n    own:\n      do: solver\n      settings: {plugin: my/own.wasm}\n";
+        + "    help:\n      do: solver\n      settings: {plugin: consistncy}\n    own:\n      do: \
+           solver\n      settings: {plugin: my/own.wasm}\n";
     let own = read_definition(&text).unwrap();
     let solvers = own.strategy().solvers();
     assert_eq!(syrch_flows::SOLVER, syrch_core::Operation::SOLVER);
@@ -333,7 +338,8 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
     };
     assert_eq!(
         problems[0],
-        "f.yml:13:18: flow: `help`: there is no built-in plugin `consistncy`; did you mean `consistency`?"
+        "f.yml:13:18: flow: `help`: there is no built-in plugin `consistncy`; did you mean \
+         `consistency`?"
     );
     assert!(
         problems[1]
@@ -349,7 +355,8 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
         .to_string();
     assert!(
         reported.starts_with(
-            "f.yml:13:48: roles.solver.config: `consistency` has no setting `sampels`; did you mean `samples`?"
+            "f.yml:13:48: roles.solver.config: `consistency` has no setting `sampels`; did you \
+             mean `samples`?"
         ),
         "{reported}"
     );
@@ -357,26 +364,30 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
 
 #[tokio::test]
 async fn plugins_and_their_settings_are_checked_with_places() {
-    let text = "name: a\nroles:\n  planner: decompos\n  solver:\n    plugin: ambiguity\n  clarifier:\n    plugin: ambiguity\n    config:\n      \
-                threshhold: 0.5\n  reward: no/such.wasm\n";
+    let text = "name: a\nroles:\n  planner: decompos\n  solver:\n    plugin: ambiguity\n  \
+                clarifier:\n    plugin: ambiguity\n    config:\n      threshhold: 0.5\n  reward: \
+                no/such.wasm\n";
     let reported =
         check(&read_definition(text).unwrap(), &Settings::default(), &Silent).await.unwrap_err();
     let StrategyError::Invalid { problems } = reported else { panic!("{reported}") };
     assert_eq!(problems.len(), 4, "{problems:?}");
     assert_eq!(
         problems[0],
-        "f.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean `decompose`?"
+        "f.yml:3:12: roles.planner: there is no built-in plugin `decompos`; did you mean \
+         `decompose`?"
     );
     assert_eq!(
         problems[1],
-        "f.yml:5:13: roles.solver: `ambiguity`: does not implement the role solver; it implements clarifier"
+        "f.yml:5:13: roles.solver: `ambiguity`: does not implement the role solver; \
+         it implements clarifier"
     );
     assert!(
         problems[2]
             .starts_with("f.yml:10:11: roles.reward: plugin `here/no/such.wasm`: there is no file"),
         "{problems:?}"
     );
-    let unknown = "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?";
+    let unknown = "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; \
+                   did you mean `threshold`?";
     assert_eq!(problems[3], unknown);
     let range =
         read_definition("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}")

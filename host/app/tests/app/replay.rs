@@ -128,14 +128,24 @@ fn wide(seed: u64) -> Script {
         .on([PLAN], plan(&tasks))
         .on(
             [for_task("the customers from France").as_str()],
-            Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95).delay_ms(delay(1)),
+            Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95)
+                .delay_ms(delay(1)),
         )
-        .once([&worth], Reply::sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9).delay_ms(delay(2)))
-        .once([&worth], Reply::sql("SELECT customer_id, quantity * price FROM orders, prodcts", 0.9).delay_ms(delay(3)))
+        .once(
+            [&worth],
+            Reply::sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9)
+                .delay_ms(delay(2)),
+        )
+        .once(
+            [&worth],
+            Reply::sql("SELECT customer_id, quantity * price FROM orders, prodcts", 0.9)
+                .delay_ms(delay(3)),
+        )
         .on(
             [worth.as_str()],
             Reply::sql(
-                "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o JOIN products p ON p.id = o.product_id",
+                "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o \
+                 JOIN products p ON p.id = o.product_id",
                 0.95,
             )
             .delay_ms(delay(4)),
@@ -147,15 +157,18 @@ fn wide(seed: u64) -> Script {
         .on(
             [for_task("what each of them spent").as_str()],
             Reply::sql(
-                "SELECT a.name, SUM(b.worth) AS total FROM task_A a JOIN task_B b ON b.customer_id = a.id \
-                 GROUP BY a.name ORDER BY total DESC",
+                "SELECT a.name, SUM(b.worth) AS total FROM task_A a \
+                 JOIN task_B b ON b.customer_id = a.id GROUP BY a.name ORDER BY total DESC",
                 0.95,
             )
             .delay_ms(delay(6)),
         )
         .on(
             [for_task("everything together").as_str()],
-            Reply::sql("SELECT d.name, d.total, c.n FROM task_D d CROSS JOIN task_C c ORDER BY d.name", 0.9),
+            Reply::sql(
+                "SELECT d.name, d.total, c.n FROM task_D d CROSS JOIN task_C c ORDER BY d.name",
+                0.9,
+            ),
         )
 }
 

@@ -29,13 +29,18 @@ fn shop(folder: &Path) -> PathBuf {
         folder.join("shop.sqlite"),
         &format!(
             "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-             INSERT INTO customers(name, country) VALUES ('{CANARY}', 'Spain'), ('Ben', 'Spain'), ('Cleo', 'Italy');"
+             INSERT INTO customers(name, country) VALUES ('{CANARY}', 'Spain'), ('Ben', 'Spain'), \
+               ('Cleo', 'Italy');"
         ),
     )
 }
 
 fn script() -> Script {
-    let task = |id: &str, text: &str, needs: &[&str]| json!({"id": id, "description": text, "depends_on": needs, "is_atomic": true});
+    let task = |id: &str, text: &str, needs: &[&str]| {
+        json!({
+            "id": id, "description": text, "depends_on": needs, "is_atomic": true
+        })
+    };
     let tasks = [task("A", "the people of Spain", &[]), task("B", "how many they are", &["A"])];
     let of = |text: &str| format!("Your task is this part of it: {text}\n");
     let people = of("the people of Spain");

@@ -58,10 +58,10 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
             Exit::Budget,
             "a budget or the time was used up before all parts of the question were answered",
         );
-        context.console.error(
-            &failure
-                .hint("--max-calls, --budget, --max-usd, --max-sql-runs and --deadline raise what a search may use"),
-        );
+        context.console.error(&failure.hint(
+            "--max-calls, --budget, --max-usd, --max-sql-runs and --deadline raise what a \
+             search may use",
+        ));
     }
     let settings = &context.config.effective.settings;
     let definitions = !settings.semantics.files.is_empty() || settings.retrieval.examples.is_some();
@@ -98,7 +98,8 @@ fn text(
             parts.extend((left > 0).then(|| {
                 let all = answer.rows.len();
                 format!(
-                    "The first {most} of {all} rows. --all-rows shows all of them, -o FILE writes them to a file.\n"
+                    "The first {most} of {all} rows. --all-rows shows all of them, -o FILE writes \
+                     them to a file.\n"
                 )
             }));
             parts.extend(answer.truncated.then(|| format!("{}\n", cut())));
@@ -121,7 +122,10 @@ fn explain(context: &Context, document: &AnswerDocument) {
         let asked = prompt::question(&clarify.question, &clarify.choices);
         context.console.error(
             &Failure::new(Exit::Clarify, format!("the question needs a clarification: {asked}"))
-                .hint("answer with --interactive, say it in the question, or explain terms by --evidence \"…\""),
+                .hint(
+                    "answer with --interactive, say it in the question, or explain terms by \
+                     --evidence \"…\"",
+                ),
         );
         return;
     }
@@ -148,11 +152,13 @@ fn explain(context: &Context, document: &AnswerDocument) {
             format!("; `syrch-host trace show last` shows what the solver `{}` did", solver.name)
         });
         format!(
-            "ask with the words of the schema (`syrch-host schema DB`), explain terms by --evidence, {other}"
+            "ask with the words of the schema (`syrch-host schema DB`), explain terms by \
+             --evidence, {other}"
         ) + &solver.unwrap_or_default()
     } else {
         format!(
-            "if it is right, lower --min-confidence; else ask with the words of the schema (`syrch-host schema DB`), {other}"
+            "if it is right, lower --min-confidence; else ask with the words of the schema \
+             (`syrch-host schema DB`), {other}"
         )
     };
     for candidate in doubted.into_iter().chain(others).take(SHOWN) {
@@ -220,7 +226,8 @@ fn rests_on(known: &RestsOn) -> String {
     };
     let times = if *answers == 1 { "time" } else { "times" };
     format!(
-        "answers at {low:.2}–{high:.2} were right {right} of {answers} {times} on {place} (run {run}, {rule}, {model})"
+        "answers at {low:.2}–{high:.2} were right {right} of {answers} {times} on {place} (run \
+         {run}, {rule}, {model})"
     )
 }
 
@@ -273,19 +280,29 @@ mod tests {
                    "confidence": 0.8, "reason": "it ran"})
         };
         serde_json::from_value(json!({
-            "schema": "syrch.answer/1", "run": "r", "question": "q", "answer": answer, "sql": "SELECT 1 -- \u{1b}[2J",
+            "schema": "syrch.answer/1", "run": "r", "question": "q", "answer": answer,
+            "sql": "SELECT 1 -- \u{1b}[2J",
             "dialect": "sqlite", "confidence": {"raw": 0.9, "calibrated": 0.81},
             "candidates": [candidate("1", "dropped", json!(2)), candidate("2", "answer", json!(1)),
-                           candidate("3", "kept", json!(1)), candidate("4", "dropped", json!(null))],
+                           candidate("3", "kept", json!(1)), candidate(
+                               "4", "dropped", json!(null)
+                           )],
             "clarify": null,
-            "cost": {"calls": 1, "input_tokens": 10, "output_tokens": 5, "usd": null, "sql_runs": 2, "by_purpose": {}},
-            "time_ms": {"total": 1500.0, "plan": 1.0, "solve": 1.0, "aggregate": 1.0}, "plugins": [], "warnings": []
+            "cost": {
+                "calls": 1, "input_tokens": 10, "output_tokens": 5, "usd": null, "sql_runs": 2,
+                "by_purpose": {}
+            },
+            "time_ms": {"total": 1500.0, "plan": 1.0, "solve": 1.0, "aggregate": 1.0},
+            "plugins": [], "warnings": []
         }))
         .unwrap()
     }
 
     fn answer() -> Value {
-        json!({"text": "There are <3>.", "columns": ["n"], "rows": [[3]], "row_count": 1, "truncated": false, "basis": []})
+        json!({
+            "text": "There are <3>.", "columns": ["n"], "rows": [[3]], "row_count": 1,
+            "truncated": false, "basis": []
+        })
     }
 
     #[test]
@@ -328,7 +345,8 @@ mod tests {
     fn the_footer_names_the_run_of_a_fitted_confidence() {
         let mut document = document(answer());
         let known = |database: Value, elsewhere: bool| {
-            let known = json!({"elsewhere": elsewhere, "low": 0.8, "high": 0.9, "answers": 47, "right": 41, "database": database, "databases": 12,
+            let known = json!({"elsewhere": elsewhere, "low": 0.8, "high": 0.9, "answers": 47,
+                "right": 41, "database": database, "databases": 12,
                                "run": "1a2b", "rule": "bag-v1", "model": "a-model"});
             serde_json::from_value(known).unwrap()
         };

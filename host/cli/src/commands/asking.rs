@@ -198,7 +198,8 @@ fn check_base_urls(config: &Config) -> Outcome<()> {
                 "the base URL{of} `{url}` ({origin}) does not begin with http:// or https://"
             );
             return Err(Failure::config(message).hint(
-                "give it as in http://localhost:11434/v1; `syrch-host config --origin` shows where each setting comes from",
+                "give it as in http://localhost:11434/v1; `syrch-host config --origin` shows where \
+                 each setting comes from",
             ));
         }
     }

@@ -41,7 +41,10 @@ use resume::Earlier;
 #[command(mut_arg(DATABASE, database))]
 pub(crate) struct BatchArgs {
     /// Questions at once
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Batch")]
+    #[arg(
+        long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Batch"
+    )]
     pub(crate) workers: u16,
     /// Answer only part i of n of the lines, such as 2/8. Budgets and rates are those of all parts,
     /// of which each uses its own [default: that of SYRCH_SHARD, of a task of a Slurm array, or of
@@ -71,10 +74,16 @@ pub(crate) struct BatchArgs {
     pub(crate) as_they_come: bool,
     /// Ask no more when the whole batch has made so many model calls, those from a cache included;
     /// further lines get an error
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Batch")]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Batch"
+    )]
     pub(crate) total_calls: Option<u64>,
     /// Ask no more when it has used so many tokens of prompts and replies
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Batch")]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Batch"
+    )]
     pub(crate) total_tokens: Option<u64>,
     /// Ask no more when it has cost so many dollars
     #[arg(long, value_name = "X", value_parser = number, help_heading = "Batch")]
@@ -100,7 +109,8 @@ pub(crate) struct BatchArgs {
 
 fn database(flag: Arg) -> Arg {
     flag.value_name("FILE|FOLDER").help_heading("Batch").help(
-        "The database of all questions, or a folder of databases in which each question names its own by `db`; nothing outside of it is opened",
+        "The database of all questions, or a folder of databases in which each question names its \
+         own by `db`; nothing outside of it is opened",
     )
 }
 
@@ -166,7 +176,9 @@ impl Run for BatchArgs {
         let options = self.options(shard, earlier.as_ref());
         let opened = tokio::select! {
             opened = Batch::open(settings.clone(), options, &observer) => opened,
-            () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+            () = context.interrupt.wait() => return Err(
+                Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")
+            ),
         };
         let batch = match opened {
             Ok(batch) => batch,
@@ -228,8 +240,13 @@ fn refuse(context: &Context) -> Outcome<()> {
     }
     let is_flag = matches!(context.config.origin("execution.interactive"), Origin::Flag(_));
     if is_flag && context.config.effective.interactive {
-        return Err(Failure::usage("--interactive does not go with batch: standard input holds the questions")
-            .hint("a question that asks back is answered with its own question, as `clarification-needed`"));
+        return Err(Failure::usage(
+            "--interactive does not go with batch: standard input holds the questions",
+        )
+        .hint(
+            "a question that asks back is answered with its own question, \
+             as `clarification-needed`",
+        ));
     }
     Ok(())
 }

@@ -41,7 +41,10 @@ pub(crate) struct BenchmarkArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Exit with 5 when a smaller share of the questions that count is answered right, 0 to 1
-    #[arg(long, value_name = "SHARE", help_heading = "Run", value_parser = share, allow_negative_numbers = true)]
+    #[arg(
+        long, value_name = "SHARE", help_heading = "Run", value_parser = share,
+        allow_negative_numbers = true
+    )]
     pub(crate) min_score: Option<f64>,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
     /// settings.NAME is for all plugins
@@ -108,7 +111,8 @@ fn check_score(context: &Context, document: &Document, least: Option<f64>) -> Ex
     let message = match share.share {
         Some(share) => {
             format!(
-                "the gate failed: {right} of {of} are right, and {share:.4} is below --min-score {least}"
+                "the gate failed: {right} of {of} are right, and {share:.4} is below \
+                 --min-score {least}"
             )
         }
         None => {

@@ -72,7 +72,12 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
     let building = host.build_index(parts, Arc::clone(&watch) as _, &stop);
     let report = tokio::select! {
         report = building => report,
-        () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was written; what the cache holds is not asked again")),
+        () = interrupt.wait() => return Err(
+            Failure::new(
+                Exit::Interrupted, "interrupted: nothing was written; what the cache holds is \
+                                    not asked again"
+            )
+        ),
     };
     context.console.clear();
     let is_offline = context.config.effective.settings.model.provider == Provider::OFFLINE;
@@ -100,7 +105,8 @@ fn print(context: &Context, report: &IndexReport) -> Outcome<()> {
         let vectors = if *vectors == 0 { String::new() } else { format!(", {vectors} vectors") };
         let calls = format!("{sent} model calls, {cached} from the cache");
         let text = format!(
-            "{terms} terms for {named} tables and columns of {tables} tables{vectors}; {calls}\n{}\n",
+            "{terms} terms for {named} tables and columns of {tables} tables{vectors}; {calls}\n\
+             {}\n",
             terminal::line(&path)
         );
         return context.output.write(&context.scrubber.text(&text));
@@ -119,7 +125,8 @@ fn print(context: &Context, report: &IndexReport) -> Outcome<()> {
     let failed: Vec<_> =
         failed.iter().map(|(table, why)| json!({"table": table, "reason": why})).collect();
     let document = json!({
-        "schema": "syrch.index/1", "path": path, "tables": tables, "named": named, "terms": terms, "vectors": vectors,
+        "schema": "syrch.index/1", "path": path, "tables": tables, "named": named, "terms": terms,
+        "vectors": vectors,
         "cost": {"calls": sent, "cached": cached}, "failed": failed,
     });
     context.rows(grid, || document)

@@ -182,7 +182,9 @@ fn show_cleared(context: &Context, cleared: Size) -> Outcome<()> {
     }
     let mut grid = Grid::new(["entries", "bytes"]);
     grid.rows = vec![vec![json!(cleared.entries), json!(cleared.bytes)]];
-    let document = json!({"schema": "syrch.cache-cleared/1", "entries": cleared.entries, "bytes": cleared.bytes});
+    let document = json!({
+        "schema": "syrch.cache-cleared/1", "entries": cleared.entries, "bytes": cleared.bytes
+    });
     context.rows(grid, || document)
 }
 

@@ -130,8 +130,10 @@ fn warnings(
         if now.is_some_and(|(_, now)| now.digest != plugin.digest) {
             let role = &plugin.role;
             let source = &plugin.source;
-            warnings
-                .push(format!("the {role} `{source}` is another than in the run, whose figures may not hold for it"));
+            warnings.push(format!(
+                "the {role} `{source}` is another than in the run, whose figures may \
+                 not hold for it"
+            ));
         }
     }
     warnings
@@ -146,10 +148,12 @@ fn figure_lines(found: &Calibration) -> Vec<String> {
     let held_out = if report.by_database { "databases" } else { "answers" };
     let mut lines = vec![
         format!(
-            "run {run}, arm {arm}: {right} of {answers} answers are right by {rule}, over {databases}, with {model}"
+            "run {run}, arm {arm}: {right} of {answers} answers are right by {rule}, over \
+             {databases}, with {model}"
         ),
         format!(
-            "each figure, and what footers will quote, is of answers that the curve was not fitted on: {parts} parts, each of whole {held_out}"
+            "each figure, and what footers will quote, is of answers that the curve was not fitted \
+             on: {parts} parts, each of whole {held_out}"
         ),
         format!(
             "{:<10}  {:>7}  {:>8}  {:>7}  {:>7}",

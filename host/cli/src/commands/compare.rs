@@ -61,7 +61,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Comparison", allow_hyphen_values = true)]
     pub(crate) fail_on: Vec<FailOn>,
     /// The number of bootstrap samples for the interval of a difference
-    #[arg(long, value_name = "N", help_heading = "Comparison", default_value_t = CompareOptions::default().resamples, value_parser = resamples())]
+    #[arg(
+        long, value_name = "N", help_heading = "Comparison",
+        default_value_t = CompareOptions::default().resamples, value_parser = resamples()
+    )]
     pub(crate) resamples: u32,
     /// Show the differences by the values of this field of the suite, too, such as `difficulty` or
     /// `db`. May be given several times
@@ -73,7 +76,10 @@ pub(crate) struct CompareArgs {
     /// A value for all arms: ROLE.KEY of a plugin's own setting (KEY alone will do when only one
     /// has it), policy.KEY, settings.NAME, or calibration=false, which lets the claims of a model
     /// stand
-    #[arg(short = 'P', long = "param", value_name = "NAME=VALUE", help_heading = "Search", value_parser = Assigned::one)]
+    #[arg(
+        short = 'P', long = "param", value_name = "NAME=VALUE", help_heading = "Search",
+        value_parser = Assigned::one
+    )]
     pub(crate) parameters: Vec<Assigned>,
     /// The options of a search.
     #[command(flatten)]
@@ -157,8 +163,12 @@ fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
     };
     if words.len() < 2 {
         let what = if words.is_empty() { "no arm is named" } else { "only one arm is named" };
-        return Err(Failure::usage(format!("{what}: a comparison needs two, and a suite as the last word")).hint(
-            "as in `syrch-host compare single vote5 questions.jsonl`; `syrch-host benchmark` grades one strategy",
+        return Err(Failure::usage(format!(
+            "{what}: a comparison needs two, and a suite as the last word"
+        ))
+        .hint(
+            "as in `syrch-host compare single vote5 questions.jsonl`; `syrch-host benchmark` \
+             grades one strategy",
         ));
     }
     if arguments.stop_early && words.len() != 2 {
@@ -183,11 +193,13 @@ fn detectable(questions: u64) -> String {
     let differ = DISCORDANCE * 100.0;
     match stats::minimum_detectable(questions, DISCORDANCE) {
         Some(least) => format!(
-            "with {count}, of which perhaps {differ:.0} % will differ, a difference of {:.1} points or more will be seen (in 4 of 5 such runs)",
+            "with {count}, of which perhaps {differ:.0} % will differ, a difference of {:.1} \
+             points or more will be seen (in 4 of 5 such runs)",
             least * 100.0
         ),
         None => format!(
-            "with {count}, of which perhaps {differ:.0} % will differ, no difference will be seen: they are too few; {}",
+            "with {count}, of which perhaps {differ:.0} % will differ, no difference will be seen: \
+             they are too few; {}",
             describe_needs()
         ),
     }

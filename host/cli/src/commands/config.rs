@@ -148,12 +148,18 @@ mod tests {
 
     #[test]
     fn yaml_is_a_config_file_again() {
-        let document = json!({"llm": {"model": "gpt 4", "api_key": "set", "endpoints": {"gpu": {"api_key": "set", "in_flight": 4}}}, "execution": {"tables": ["a*"], "seed": 0, "deadline_seconds": null},
+        let document = json!({"llm": {"model": "gpt 4", "api_key": "set",
+            "endpoints": {"gpu": {"api_key": "set", "in_flight": 4}}}, "execution": {
+                "tables": ["a*"], "seed": 0, "deadline_seconds": null
+            },
             "plugins": {"planner": {"plugin": "decompose", "config": {"a": 1}}}});
         let text = yaml(&document, false);
         assert_eq!(
             text,
-            "llm:\n  model: \"gpt 4\"\n  # api_key: set\n  endpoints:\n    gpu:\n      # api_key: set\n      in_flight: 4\nexecution:\n  tables: [\"a*\"]\n  seed: 0\n  # deadline_seconds: not set\nplugins:\n  planner:\n    plugin: decompose\n    config:\n      a: 1\n"
+            "llm:\n  model: \"gpt 4\"\n  # api_key: set\n  endpoints:\n    gpu:\n      # api_key: \
+             set\n      in_flight: 4\nexecution:\n  tables: [\"a*\"]\n  seed: 0\n  \
+             # deadline_seconds: not set\nplugins:\n  planner:\n    plugin: decompose\n    \
+             config:\n      a: 1\n"
         );
         let read: Value = serde_saphyr::from_str(&text).unwrap();
         assert_eq!(read["plugins"], document["plugins"]);

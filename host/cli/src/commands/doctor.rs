@@ -77,7 +77,10 @@ impl Check {
 pub(crate) struct DoctorArgs {
     /// Print the statements that make a role which only reads the database of --db, for an
     /// administrator to run; of these schemas, with commas between them [default: public]
-    #[arg(long, value_name = "SCHEMAS", num_args = 0..=1, require_equals = true, default_missing_value = "public", value_delimiter = ',')]
+    #[arg(
+        long, value_name = "SCHEMAS", num_args = 0..=1, require_equals = true,
+        default_missing_value = "public", value_delimiter = ','
+    )]
     pub(crate) print_role_sql: Option<Vec<String>>,
     /// Measure the model endpoint, too, by some seven short calls, which may cost money: its speed,
     /// its context, how many calls it serves at once, whether it obeys a JSON schema, and which
@@ -210,7 +213,12 @@ fn line(check: &Check) -> String {
 
 /// The checks as the document `syrch.doctor/1`.
 fn document(checks: &[Check]) -> Value {
-    let check = |check: &Check| json!({"name": check.name, "state": check.state.name(), "detail": check.detail, "fix": check.fix});
+    let check = |check: &Check| {
+        json!({
+            "name": check.name, "state": check.state.name(), "detail": check.detail,
+            "fix": check.fix
+        })
+    };
     json!({
         "schema": "syrch.doctor/1",
         "ok": checks.iter().all(|check| check.state != State::Fail),
@@ -228,7 +236,8 @@ mod tests {
         let check = Check::warn("toolchain", "a\nb\u{1b}[2J", "rustup update");
         assert_eq!(
             line(&check),
-            "warn  toolchain    a\n                   b\\u{1b}[2J\n                   fix: rustup update\n"
+            "warn  toolchain    a\n                   b\\u{1b}[2J\n                   fix: \
+             rustup update\n"
         );
     }
 

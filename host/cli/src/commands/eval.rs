@@ -87,8 +87,11 @@ impl Run for EvalArgs {
         let problem = Problem { evidence: self.evidence.clone(), ..Problem::new(&self.question) };
         let gold = (self.expectation()?, self.ordered);
         let opened = tokio::select! {
-            opened = Eval::open(settings.clone(), problem, gold, self.rule, watch.as_ref()) => opened,
-            () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+            opened =
+                Eval::open(settings.clone(), problem, gold, self.rule, watch.as_ref()) => opened,
+            () = context.interrupt.wait() => return Err(
+                Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")
+            ),
         };
         let eval = match opened {
             Ok(eval) => eval,
@@ -153,7 +156,8 @@ fn headline(report: &EvalReport) -> String {
         (Ending::Answered, Some(false)) => format!("mismatch under {rule}"),
         (Ending::Answered, None) if report.expected_rows == 0 => {
             format!(
-                "{rule} cannot tell: the expected result has no rows, and neither have those of many wrong statements"
+                "{rule} cannot tell: the expected result has no rows, and neither have those of \
+                 many wrong statements"
             )
         }
         (Ending::Answered, None) => format!("{rule} cannot tell"),

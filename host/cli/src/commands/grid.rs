@@ -30,7 +30,10 @@ use one::One;
 use syrch_report::words::count;
 
 #[derive(Args)]
-#[command(mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("seeds", seeds), mut_arg("report", |flag| flag.hide(true)))]
+#[command(
+    mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("seeds", seeds),
+    mut_arg("report", |flag| flag.hide(true))
+)]
 pub(crate) struct GridArgs {
     /// The suite: JSON lines, a JSON array (also BIRD's and Spider's), or CSV. Or ask one question
     /// with -q
@@ -61,10 +64,16 @@ pub(crate) struct GridArgs {
     /// so does a flag such as --max-depth. Values are JSON or text [default: the 54 cells of syrch
     /// 0.1.2, policy.max_depth=1,3,5 policy.high_confidence=0.7,0.85,0.95 policy.max_attempts=1,3,5
     /// calibration=true,false]
-    #[arg(short = 'P', long = "param", value_name = "NAME=VALUES", help_heading = "Grid", value_parser = Assigned::list)]
+    #[arg(
+        short = 'P', long = "param", value_name = "NAME=VALUES", help_heading = "Grid",
+        value_parser = Assigned::list
+    )]
     pub(crate) parameters: Vec<Assigned>,
     /// Try only so many cells, drawn at random from --seed
-    #[arg(long, value_name = "N", help_heading = "Grid", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long, value_name = "N", help_heading = "Grid",
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     pub(crate) random: Option<u64>,
     /// Write config.json, results.json, best.json and summary.md to this folder [default: the
     /// folder of the run]
@@ -86,7 +95,10 @@ fn workers(flag: Arg) -> Arg {
 }
 
 fn seeds(flag: Arg) -> Arg {
-    flag.help("Ask in each cell under so many seeds, from --seed on: figures are those of the first, with a band over all [default: 1]")
+    flag.help(
+        "Ask in each cell under so many seeds, from --seed on: figures are those of the first, \
+         with a band over all [default: 1]",
+    )
 }
 
 impl Run for GridArgs {
@@ -100,8 +112,10 @@ impl Run for GridArgs {
 
     async fn run(self, mut context: Context) -> Outcome {
         if !self.run.report.is_empty() {
-            return Err(Failure::usage("--report does not go with a grid")
-                .hint("--out names the folder of its files: config.json, results.json, best.json and summary.md"));
+            return Err(Failure::usage("--report does not go with a grid").hint(
+                "--out names the folder of its files: config.json, results.json, best.json \
+                 and summary.md",
+            ));
         }
         // The parser does not look at what a flag requires where that conflicts with another.
         let of_one = [
@@ -172,9 +186,10 @@ impl Run for GridArgs {
         match ended.report(&context) {
             Exit::Answered if report.best.is_none() => {
                 let failure = Failure::new(Exit::NoAnswer, "no cell has an answer");
-                context.console.error(
-                    &failure.hint("--traces all retains the journals of the searches, and `trace show` draws them"),
-                );
+                context.console.error(&failure.hint(
+                    "--traces all retains the journals of the searches, and `trace \
+                     show` draws them",
+                ));
                 Ok(Exit::NoAnswer)
             }
             exit => Ok(exit),

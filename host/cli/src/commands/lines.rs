@@ -219,7 +219,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_of_any_text_are_its_lines(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn the_parts_of_any_text_are_its_lines(
+            bytes in prop::collection::vec(any::<u8>(), 0..300)
+        ) {
             let lines = all(&bytes);
             let texts = lines.iter().map(|line| match line {
                 Line::Text(text) => text.as_slice(),

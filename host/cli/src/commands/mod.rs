@@ -115,7 +115,11 @@ pub(crate) trait Run: Sized {
 
 /// Declares a list of commands: for each its help, its file and its flags.
 macro_rules! commands {
-    ($(#[$about:meta])* $list:ident: $($(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),)*) => {
+    (
+        $(#[$about:meta])* $list:ident: $(
+            $(#[$attribute:meta])* $name:ident($file:ident::$flags:ident),
+        )*
+    ) => {
         $(#[$about])*
         // The flags of a command are made when it is called: those of all are a thousand. A doc
         // comment on them would replace its help.
@@ -285,7 +289,8 @@ impl Context {
             let changed = changed.display();
             let component = component.display();
             self.console.warn(&format!(
-                "`{changed}` is newer than `{component}`, which is used as it is: `syrch-host plugin build {folder}` builds it again"
+                "`{changed}` is newer than `{component}`, which is used as it is: `syrch-host \
+                 plugin build {folder}` builds it again"
             ));
         }
     }
@@ -293,8 +298,10 @@ impl Context {
     /// Fails when no database is configured.
     pub(crate) fn needs_database(&self) -> Outcome<()> {
         if self.config.effective.settings.database.is_empty() {
-            return Err(Failure::usage("no database")
-                .hint("name one by `--db shop.sqlite`, SYRCH_DB or `execution: {db_path: …}` in ~/.syrch/config.yml"));
+            return Err(Failure::usage("no database").hint(
+                "name one by `--db shop.sqlite`, SYRCH_DB or `execution: {db_path: …}` in \
+                 ~/.syrch/config.yml",
+            ));
         }
         Ok(())
     }

@@ -263,10 +263,11 @@ fn list(context: &Context, runs: &Runs) -> Outcome {
         context.console.warn(&error.to_string());
     }
     let is_for_people = matches!(context.format, Format::Auto | Format::Table | Format::Markdown);
-    context.rows(
-        grid(&lines, is_for_people),
-        || json!({"schema": "syrch.runs/1", "runs": lines.iter().map(document).collect::<Vec<_>>()}),
-    )?;
+    context.rows(grid(&lines, is_for_people), || {
+        json!({
+            "schema": "syrch.runs/1", "runs": lines.iter().map(document).collect::<Vec<_>>()
+        })
+    })?;
     Ok(Exit::Answered)
 }
 

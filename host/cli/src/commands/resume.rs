@@ -35,7 +35,10 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     }
     if let Some(parameter) = arguments.parameters.first() {
         return Err(Failure::usage(format!("-P {} does not go with --resume", parameter.key))
-            .hint("a resumed run has the settings that it began with; start another search for others"));
+            .hint(
+                "a resumed run has the settings that it began with; start another \
+                 search for others",
+            ));
     }
     let folder = folder(&context.config)?;
     // A run is named by its id only: a file from elsewhere could send the user's key to another

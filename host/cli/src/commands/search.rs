@@ -25,8 +25,10 @@ impl Run for SearchArgs {
 
     async fn run(self, context: Context) -> Outcome {
         if self.optimize && self.question.is_none() {
-            return Err(Failure::usage("--optimize needs a question")
-                .hint("a statement of your own is optimized by `syrch-host optimize --db DB \"SELECT …\"`"));
+            return Err(Failure::usage("--optimize needs a question").hint(
+                "a statement of your own is optimized by `syrch-host optimize --db DB \
+                 \"SELECT …\"`",
+            ));
         }
         if !self.dry_run && repl::opens(&self) {
             return repl::run(context, self).await;
@@ -85,10 +87,13 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
     if let Some(run) = &arguments.resume {
         return resume::settle(context, run, &arguments).map(Start::Journal);
     }
-    let question = arguments.question.filter(|question| !question.trim().is_empty()).ok_or_else(|| {
-        Failure::usage("no question")
-            .hint("ask one by `syrch-host -q \"How many customers are there?\" --db shop.sqlite`; `syrch-host --help` shows more")
-    })?;
+    let question =
+        arguments.question.filter(|question| !question.trim().is_empty()).ok_or_else(|| {
+            Failure::usage("no question").hint(
+                "ask one by `syrch-host -q \"How many customers are there?\" --db shop.sqlite`; \
+                 `syrch-host --help` shows more",
+            )
+        })?;
     context.needs_database()?;
     accept(context);
     summarise(context);

@@ -46,8 +46,9 @@ impl Run for SqlArgs {
         context.needs_database()?;
         if self.statement.is_none() && !self.stdin_jsonl {
             return Err(Failure::usage("no statement").hint(
-            "give one by `syrch-host sql --db FILE \"SELECT …\"`, `-` to read it from standard input, or --stdin-jsonl for many",
-        ));
+                "give one by `syrch-host sql --db FILE \"SELECT …\"`, `-` to read it from standard \
+                 input, or --stdin-jsonl for many",
+            ));
         }
         let database = context.open_database().await?;
         let Some(statement) = self.statement else {

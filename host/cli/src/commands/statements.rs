@@ -95,7 +95,11 @@ fn refusal(id: &Value, error: &SqlError) -> Value {
         .map(|names| format!("; did you mean {names}?"))
         .unwrap_or_default();
     let message = format!("{}{hint}", error.message);
-    json!({"id": id, "ok": false, "error": {"kind": error.kind.name(), "rule": error.rule, "message": message}})
+    json!({
+        "id": id, "ok": false, "error": {
+            "kind": error.kind.name(), "rule": error.rule, "message": message
+        }
+    })
 }
 
 fn parse(line: &Line) -> Result<(Value, String), Box<(Value, SqlError)>> {

@@ -166,7 +166,10 @@ fn sheet(
         roles.insert(role.to_string(), Value::Object(sheet));
     }
     let Definition { name, summary, idea, when, .. } = one;
-    json!({"name": name, "summary": summary, "idea": idea, "when": when, "roles": roles, "policy": policy})
+    json!({
+        "name": name, "summary": summary, "idea": idea, "when": when, "roles": roles,
+        "policy": policy
+    })
 }
 
 fn grid(one: &Definition) -> Grid {

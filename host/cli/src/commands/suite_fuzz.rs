@@ -27,7 +27,10 @@ pub(crate) struct FuzzArgs {
     #[arg(short, long, value_name = "FOLDER")]
     pub(crate) output: PathBuf,
     /// Variants of each database
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 12,
+        value_parser = clap::value_parser!(u32).range(1..=1_000)
+    )]
     pub(crate) variants: u32,
     /// The seed of everything random: the same seed makes the same variants
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -121,7 +124,8 @@ mod tests {
             seed: 0,
             databases: BTreeMap::from([("shop".to_owned(), database)]),
         };
-        let expected = "0 variants of 1 database in out; 2 dropped, on which most of the expected statements had no rows";
+        let expected = "0 variants of 1 database in out; 2 dropped, on which most of the expected \
+                        statements had no rows";
         assert_eq!(summary(&manifest, "out"), expected);
     }
 }

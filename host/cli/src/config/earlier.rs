@@ -15,7 +15,8 @@ const REPLACED: [(&str, &str); 9] = [
     ("max_replans", "--max-rounds bounds how often a plan is changed"),
     (
         "materialize_context",
-        "the results of finished tasks can always be read, and nothing is written into the database",
+        "the results of finished tasks can always be read, and nothing is written into \
+         the database",
     ),
     ("question", "-q takes the question"),
     ("log_level", "-v and -vv log more"),
@@ -24,7 +25,8 @@ const REPLACED: [(&str, &str); 9] = [
 /// The package's name for databases of SQLAlchemy URLs, and what it means here.
 pub(super) const JDBC: (&str, &str) = (
     "jdbc",
-    "`jdbc` was any database by an SQLAlchemy URL; here the address names the engine, and `adbc:DRIVER;name=value` takes databases of ADBC drivers",
+    "`jdbc` was any database by an SQLAlchemy URL; here the address names the engine, and \
+     `adbc:DRIVER;name=value` takes databases of ADBC drivers",
 );
 
 fn by_name(name: &str) -> Option<&'static str> {

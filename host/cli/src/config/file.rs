@@ -50,8 +50,10 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
         return Ok(Vec::new());
     }
     let tree = yaml::read(text).map_err(|(at, why)| {
-        Failure::config(format!("{}: {why}", place(name, at)))
-            .hint("correct the file at that place: a line is `key: value`, and the keys of a section stand below it, indented by two spaces")
+        Failure::config(format!("{}: {why}", place(name, at))).hint(
+            "correct the file at that place: a line is `key: value`, and the keys of a section \
+             stand below it, indented by two spaces",
+        )
     })?;
     let mut reader = Reader {
         name,
@@ -78,7 +80,8 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
 /// The hint for a file that was found in the current folder.
 fn if_trusted(name: &str) -> String {
     format!(
-        "`{name}` lies in the current folder and may be somebody else's; if you trust it, pass `--config {name}`"
+        "`{name}` lies in the current folder and may be somebody else's; if you trust it, pass \
+         `--config {name}`"
     )
 }
 
@@ -301,7 +304,9 @@ mod tests {
 
     #[test]
     fn a_file_of_syrch_0_1_2_is_read_with_its_places() {
-        let text = "# syrch 0.1.2\nllm:\n  model: m\n  temperature: 0\nexecution:\n  token_budget: 5\n  verbose: true\nplugins:\n  planner: decompose\n  solver:\n    plugin: p/refine.wasm\n    config: {rounds: 3}\nsettings:\n  colour: {a: [1]}\n";
+        let text = "# syrch 0.1.2\nllm:\n  model: m\n  temperature: 0\nexecution:\n  token_budget: \
+                    5\n  verbose: true\nplugins:\n  planner: decompose\n  solver:\n    plugin: \
+                    p/refine.wasm\n    config: {rounds: 3}\nsettings:\n  colour: {a: [1]}\n";
         let entries = entries(text, "f.yml", Trust::User).unwrap();
         let shown: Vec<String> = entries
             .into_iter()
@@ -330,7 +335,8 @@ mod tests {
 
     #[test]
     fn every_wrong_key_and_value_is_named_with_its_place() {
-        let text = "llm:\n  modle: x\n  temperature: hot\nexecution:\n  max_depth: 0\n  cache_enabeld: true\nexekution: {}\nplugins:\n  planer: x\n";
+        let text = "llm:\n  modle: x\n  temperature: hot\nexecution:\n  max_depth: 0\n  \
+                    cache_enabeld: true\nexekution: {}\nplugins:\n  planer: x\n";
         assert_eq!(
             problems(text, Trust::User).lines().collect::<Vec<_>>(),
             [

@@ -347,7 +347,8 @@ mod tests {
             ("repaly:a", "did you mean `replay`?"),
             (
                 "gpt",
-                "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE, simulated:SUITE",
+                "`gpt` is not one of openai, anthropic, offline, replay:FILE, record:FILE, \
+                 simulated:SUITE",
             ),
         ] {
             let reported = Kind::ModelSource.parse(word).unwrap_err();
@@ -363,7 +364,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_word_is_read_or_refused(word in any::<String>()) {
-            for kind in [Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 }, Kind::Boolean, Kind::Globs, Kind::Files, Kind::ModelSource] {
+            for kind in [
+                Kind::Integer(1, u64::MAX), Kind::Number { min: 0.0, inclusive: true, max: 2.0 },
+                Kind::Boolean, Kind::Globs, Kind::Files, Kind::ModelSource
+            ] {
                 if let Ok(value) = kind.parse(&word) {
                     prop_assert!(kind.check(value).is_ok());
                 }

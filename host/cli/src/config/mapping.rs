@@ -157,10 +157,11 @@ impl Mapping {
                 |route| json!({"endpoint": route.endpoint, "model": route.model}),
             ),
             Self::Purposes => json!(model.purposes),
-            Self::Prices => entries_value(
-                &model.prices,
-                |price| json!({"input": price.input, "output": price.output, "cached_input": price.cached_input}),
-            ),
+            Self::Prices => entries_value(&model.prices, |price| {
+                json!({
+                    "input": price.input, "output": price.output, "cached_input": price.cached_input
+                })
+            }),
         }
     }
 
@@ -288,11 +289,15 @@ pub(super) fn sample(mapping: Mapping) -> Value {
             json!({"sales": "postgres://ann@localhost/sales", "old": "old.sqlite"})
         }
         Mapping::Drivers => json!({
-            "duck": {"path": "/opt/libduckdb.so", "sha256": "0a", "entrypoint": "duckdb_adbc_init", "dialect": "duckdb"},
+            "duck": {
+                "path": "/opt/libduckdb.so", "sha256": "0a", "entrypoint": "duckdb_adbc_init",
+                "dialect": "duckdb"
+            },
         }),
         Mapping::Endpoints => json!({
             "plain": {"provider": "openai", "base_url": "http://localhost:1/v1"},
-            "all": {"provider": "anthropic", "base_url": "http://localhost:2", "api_key": "set", "timeout_seconds": 1.5,
+            "all": {"provider": "anthropic", "base_url": "http://localhost:2", "api_key": "set",
+                "timeout_seconds": 1.5,
                 "requests_per_minute": 3, "tokens_per_minute": 4, "in_flight": 5},
         }),
         Mapping::Models => json!({"a": {"endpoint": "all", "model": "m"}, "b": {"model": "n"}}),

@@ -498,7 +498,10 @@ impl Config {
                     "{origin}: the database `{url}` is one of {}, not of {wanted}",
                     executor.name()
                 ))
-                .hint("leave the kind out: the address decides; `files:PATH` and `sqlite:PATH` say what a path is"))
+                .hint(
+                    "leave the kind out: the address decides; `files:PATH` and `sqlite:PATH` say \
+                     what a path is",
+                ))
             }
             // An address that no engine takes is an error of its own.
             _ => Ok(()),
@@ -528,7 +531,10 @@ impl Config {
             let shown = path.display();
             if path.is_relative() && !matches!(origin, Origin::Flag(_)) {
                 return Err(Failure::config(format!("{origin}: `{shown}` is no absolute path"))
-                    .hint("name the file of a trusted plugin from the root on, or by --trust on the command line"));
+                    .hint(
+                        "name the file of a trusted plugin from the root on, or by --trust on the \
+                         command line",
+                    ));
             }
             if !path.is_file() {
                 self.warnings.push(format!(

@@ -151,7 +151,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(key in "[a-z_]{1,9}", value in any::<String>(), number in any::<i64>()) {
+        fn what_is_written_is_read(
+            key in "[a-z_]{1,9}", value in any::<String>(), number in any::<i64>()
+        ) {
             let text = json!(value).to_string();
             prop_assert_eq!(read(&format!("solver.{key}={text}")).value, json!(value));
             let read = read(&format!("{key}={number}"));

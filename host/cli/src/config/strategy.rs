@@ -123,7 +123,8 @@ impl Config {
             let plugin = before.as_str().unwrap_or_default();
             let strategy = &self.effective.strategy;
             self.warnings.push(format!(
-                "the {role} is not `{plugin}` of the strategy `{strategy}`, since {origin} names another"
+                "the {role} is not `{plugin}` of the strategy `{strategy}`, since {origin} \
+                 names another"
             ));
         }
     }

@@ -118,10 +118,12 @@ fn a_found_file_raises_nothing_that_the_strategy_lowers() {
 #[test]
 fn a_found_file_sets_only_what_is_of_a_built_in_plugin() {
     let place = Place::new();
-    let text = "plugins: {solver: {config: {samples: 9}}, planner: {config: {width: 2}}}\nexecution: {ambiguity_threshold: 1}\n";
+    let text = "plugins: {solver: {config: {samples: 9}}, planner: {config: {width: 2}}}\n\
+                execution: {ambiguity_threshold: 1}\n";
     place.file("work/syrch.yml", text);
     let config = place.load(None, &[]).unwrap();
-    let set = "plugins.solver.config.samples, plugins.planner.config.width, execution.ambiguity_threshold";
+    let set = "plugins.solver.config.samples, plugins.planner.config.width, \
+               execution.ambiguity_threshold";
     assert_eq!(config.warnings, [format!("`syrch.yml` in this folder sets {set}")]);
     assert_eq!(config.effective.settings.strategy.config[&Role::Solver]["samples"], 9);
     let own =
@@ -244,10 +246,13 @@ fn both_spellings_work_and_typos_are_mentioned() {
 }
 
 /// The configuration of the Python package as its 0.1.2 wrote it.
-const OF_PYTHON: &str = "llm:\n  provider: openai\n  model: m\n  temperature: 0.7\n  max_tokens_per_call: 4096\n  timeout_seconds: 120\n\
-    execution:\n  db_path: shop.sqlite\n  executor_type: sqlite\n  max_depth: 3\n  max_attempts_per_node: 3\n  high_confidence: 0.85\n  \
-    search_policy: beam\n  beam_width: 3\n  token_budget: 100000\n  verbose: false\n  cache_enabled: false\n  cache_ttl: 60\n  \
-    calibration_enabled: false\n  interactive: false\n  ambiguity_threshold: 0.35\n  max_concurrency: 5\n";
+const OF_PYTHON: &str = "llm:\n  provider: openai\n  model: m\n  temperature: 0.7\n  \
+    max_tokens_per_call: 4096\n  timeout_seconds: 120\n\
+    execution:\n  db_path: shop.sqlite\n  executor_type: sqlite\n  max_depth: 3\n  \
+    max_attempts_per_node: 3\n  high_confidence: 0.85\n  search_policy: beam\n  beam_width: 3\n  \
+    token_budget: 100000\n  verbose: false\n  cache_enabled: false\n  cache_ttl: 60\n  \
+    calibration_enabled: false\n  interactive: false\n  ambiguity_threshold: 0.35\n  \
+    max_concurrency: 5\n";
 
 #[test]
 fn the_configuration_of_the_python_package_is_read() {
@@ -303,7 +308,8 @@ fn the_configuration_of_the_python_package_is_read() {
 #[test]
 fn a_found_file_may_repeat_the_defaults() {
     let place = Place::new();
-    let text = "execution:\n  executor_type: sqlite\n  cache_enabled: true\n  cache_ttl: 86400\n  calibration_enabled: true\n  verbose: false\n  max_depth: 2\n  stop_margin: 0.1\n";
+    let text = "execution:\n  executor_type: sqlite\n  cache_enabled: true\n  cache_ttl: 86400\n  \
+                calibration_enabled: true\n  verbose: false\n  max_depth: 2\n  stop_margin: 0.1\n";
     place.file("work/syrch.yml", text);
     let config = place.load(None, &[]).unwrap();
     assert_eq!(config.effective.settings.policy.max_depth, 2);
@@ -416,9 +422,10 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
     place.environment.vendor_keys.insert("OPENAI_API_KEY", "sk-vendor".into());
     place.file(
         "home/.syrch/config.yml",
-        "llm:\n  endpoints:\n    file: {provider: openai, base_url: \"http://a/v1\", api_key: sk-file}\n    \
-         free: {provider: openai, base_url: \"http://b/v1\"}\n    \
-         vendor: {provider: openai, base_url: \"https://api.openai.com/v1\"}\n  models: {m: {endpoint: free, model: small}}\n",
+        "llm:\n  endpoints:\n    file: {provider: openai, base_url: \"http://a/v1\", api_key: \
+         sk-file}\n    free: {provider: openai, base_url: \"http://b/v1\"}\n    \
+         vendor: {provider: openai, base_url: \"https://api.openai.com/v1\"}\n  models: {m: \
+         {endpoint: free, model: small}}\n",
     );
     let keys = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
@@ -508,8 +515,9 @@ fn show_setting(config: &Config, path: &[&str]) -> (Value, String) {
     (leaf["value"].clone(), leaf["origin"].as_str().unwrap_or_default().to_owned())
 }
 
-const OWN: &str = "name: own\nroles:\n  planner: plan.wasm\n  solver: {plugin: solve, config: {samples: 9, agree: 3}}\n  \
-                   clarifier: {plugin: clarify, config: {threshold: 0.5}}\npolicy: {max_attempts: 7, max_parallel: 2}\n";
+const OWN: &str = "name: own\nroles:\n  planner: plan.wasm\n  solver: {plugin: solve, config: \
+                   {samples: 9, agree: 3}}\n  clarifier: {plugin: clarify, config: \
+                   {threshold: 0.5}}\npolicy: {max_attempts: 7, max_parallel: 2}\n";
 
 #[test]
 fn a_strategy_is_a_layer_above_the_defaults() {
@@ -570,9 +578,8 @@ fn whatever_is_set_by_hand_beats_the_strategy() {
     // the user set is reported.
     assert_eq!(
         config.warnings,
-        [
-            "the config of the clarifier in a file is not used, since plugins.clarifier is another plugin"
-        ]
+        ["the config of the clarifier in a file is not used, since plugins.clarifier is \
+          another plugin"]
     );
     let replaced =
         place.load(None, &[("strategy", json!(own)), ("plugins.solver", json!("b.wasm"))]).unwrap();

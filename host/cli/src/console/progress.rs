@@ -67,7 +67,9 @@ impl Observer for Watch {
             SearchEvent::TaskEnded { id, ending, confidence } => {
                 match confidence {
                     Some(confidence) => {
-                        tracing::info!(target: LOG, "task {id} ended: {ending}, confidence {confidence:.2}")
+                        tracing::info!(
+                            target: LOG, "task {id} ended: {ending}, confidence {confidence:.2}"
+                        )
                     }
                     None => tracing::info!(target: LOG, "task {id} ended: {ending}"),
                 }

@@ -310,7 +310,11 @@ mod tests {
         #[test]
         fn nothing_dangerous_is_left(text in any::<String>()) {
             prop_assert!(!escape_dangerous(&text, &[]).chars().any(is_dangerous));
-            prop_assert!(!escape_dangerous(&text, &['\n', '\t']).chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
+            prop_assert!(
+                !escape_dangerous(&text, &['\n', '\t'])
+                    .chars()
+                    .any(|c| is_dangerous(c) && c != '\n' && c != '\t')
+            );
         }
 
         #[test]
@@ -325,9 +329,15 @@ mod tests {
             prop_assert!(!escaped.chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
             for (place, _) in escaped.match_indices('&') {
                 let names = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
-                prop_assert!(names.iter().any(|name| escaped[place..].starts_with(name)), "{}", escaped);
+                prop_assert!(
+                    names.iter().any(|name| escaped[place..].starts_with(name)), "{}", escaped
+                );
             }
-            prop_assert_eq!(read(&escaped), escape_dangerous(&text, &['\n', '\t']).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"));
+            prop_assert_eq!(
+                read(&escaped), escape_dangerous(&text, &['\n', '\t']).replace(
+                    ['\u{fffe}', '\u{ffff}'], "\u{fffd}"
+                )
+            );
             let cell = markdown(&text);
             prop_assert!(!cell.contains('\n') && !cell.replace("<br>", "").contains(['<', '>']));
             let mut after_backslash = false;

@@ -100,7 +100,8 @@ impl ArrowEngine for AdbcEngine {
         match self.connector.only_reads() {
             true => Vec::new(),
             false => vec![
-                "the driver has no connections that only read: connect as a user who may read and nothing else"
+                "the driver has no connections that only read: connect as a user who may read and \
+                 nothing else"
                     .to_owned(),
             ],
         }

@@ -354,12 +354,14 @@ mod tests {
                 "Scalar Function with name getenv does not exist!",
             ),
             (
-                "Binder Error: Referenced column \"nope\" not found in FROM clause!\nCandidate bindings: \"z\"",
+                "Binder Error: Referenced column \"nope\" not found in FROM clause!\n\
+                 Candidate bindings: \"z\"",
                 K::UnknownColumn,
                 "Referenced column \"nope\" not found in FROM clause!",
             ),
             (
-                "Binder Error: Ambiguous reference to column name \"id\" (use: \"a.id\" or \"b.id\")",
+                "Binder Error: Ambiguous reference to column name \"id\" (use: \"a.id\" \
+                 or \"b.id\")",
                 K::AmbiguousName,
                 "Ambiguous reference to column name \"id\" (use: \"a.id\" or \"b.id\")",
             ),
@@ -384,9 +386,11 @@ mod tests {
                 "failed to allocate data of size 16.0 MiB (943.0 MiB used)",
             ),
             (
-                "Permission Error: Cannot access file \"/etc/passwd\" - file system operations are disabled by configuration",
+                "Permission Error: Cannot access file \"/etc/passwd\" - file system operations are \
+                 disabled by configuration",
                 K::Denied,
-                "Cannot access file \"/etc/passwd\" - file system operations are disabled by configuration",
+                "Cannot access file \"/etc/passwd\" - file system operations are disabled by \
+                 configuration",
             ),
             (
                 "[SQLite] Failed to prepare query: no such table: nope\nquery: SELECT",
@@ -399,7 +403,8 @@ mod tests {
                 "near \"selec\": syntax error",
             ),
             (
-                "[libpq] Execution error [PGRES_FATAL_ERROR]: ERROR:  canceling statement due to user request\n",
+                "[libpq] Execution error [PGRES_FATAL_ERROR]: ERROR:  canceling statement due to \
+                 user request\n",
                 K::Timeout,
                 "canceling statement due to user request",
             ),
@@ -425,18 +430,24 @@ mod tests {
         for (text, expected) in [
             (
                 odbc(
-                    "[42S22] (1054) [ma-3.1.15][10.11.14-MariaDB]Unknown column 'a' in 'SELECT'. Vendor code: 1054. SQLSTATE: 42S22",
+                    "[42S22] (1054) [ma-3.1.15][10.11.14-MariaDB]Unknown column 'a' in 'SELECT'. \
+                     Vendor code: 1054. SQLSTATE: 42S22",
                 ),
                 "Unknown column 'a' in 'SELECT'",
             ),
             (
-                odbc("[IM002] (0) [unixODBC][Driver Manager]Data source name not found. SQLSTATE: IM002"),
+                odbc(
+                    "[IM002] (0) [unixODBC][Driver Manager]Data source name not found. \
+                     SQLSTATE: IM002",
+                ),
                 "Data source name not found",
             ),
             (odbc("[42000] [Microsoft][SQL Server]One\n  [42000] Two"), "One; Two"),
             ("[ODBC] SQLExecDirect failed".to_owned(), "SQLExecDirect failed"),
             (
-                "[Snowflake] 904 (42000): SQL compilation error: error line 1\ninvalid identifier 'A'".to_owned(),
+                "[Snowflake] 904 (42000): SQL compilation error: error line 1\n\
+                 invalid identifier 'A'"
+                    .to_owned(),
                 "904 (42000): SQL compilation error: error line 1 invalid identifier 'A'",
             ),
         ] {
@@ -498,7 +509,8 @@ mod tests {
             opening(&Error::with_message_and_status(text, Status::Internal), config)
         }
         let path = "duckdb:shop.duckdb".to_owned();
-        let lock = "IO Error: Could not set lock on file \"/x\": Conflicting lock is held in python (PID 1)";
+        let lock = "IO Error: Could not set lock on file \"/x\": Conflicting lock is held in \
+                    python (PID 1)";
         assert_eq!(error(&config, lock), DatabaseError::Locked { path });
         for text in [
             "IO Error: The file \"/x\" exists, but it is not a valid DuckDB database file!",

@@ -33,19 +33,21 @@ struct Statements {
 
 const DUCKDB: Statements = Statements {
     path: "SELECT current_schema()",
-    tables: "SELECT schema_name, table_name, 'table', CAST(estimated_size AS VARCHAR), comment FROM duckdb_tables() \
-             WHERE database_name = current_database() AND NOT internal AND NOT temporary \
-             UNION ALL SELECT schema_name, view_name, 'view', NULL, comment FROM duckdb_views() \
-             WHERE database_name = current_database() AND NOT internal AND NOT temporary ORDER BY 1, 2",
-    columns: "SELECT schema_name, table_name, column_name, data_type, CAST(is_nullable AS VARCHAR), comment \
-              FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal \
-              ORDER BY schema_name, table_name, column_index",
+    tables: "SELECT schema_name, table_name, 'table', CAST(estimated_size AS VARCHAR), comment \
+             FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal \
+             AND NOT temporary UNION ALL SELECT schema_name, view_name, 'view', NULL, comment \
+             FROM duckdb_views() WHERE database_name = current_database() AND NOT internal \
+             AND NOT temporary ORDER BY 1, 2",
+    columns: "SELECT schema_name, table_name, column_name, data_type, CAST(is_nullable AS \
+              VARCHAR), comment FROM duckdb_columns() WHERE database_name = current_database() \
+              AND NOT internal ORDER BY schema_name, table_name, column_index",
     keys: "SELECT schema_name, table_name, CAST(constraint_index AS VARCHAR), \
-           CASE constraint_type WHEN 'PRIMARY KEY' THEN 'p' ELSE 'f' END, constraint_column_names[place], \
-           schema_name, referenced_table, referenced_column_names[place] \
-           FROM (SELECT *, unnest(generate_series(1, len(constraint_column_names))) AS place FROM duckdb_constraints()) \
-           WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') \
-           ORDER BY schema_name, table_name, constraint_index, place",
+           CASE constraint_type WHEN 'PRIMARY KEY' THEN 'p' ELSE 'f' END, \
+           constraint_column_names[place], schema_name, referenced_table, \
+           referenced_column_names[place] FROM (SELECT *, unnest(generate_series(1, \
+           len(constraint_column_names))) AS place FROM duckdb_constraints()) \
+           WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', \
+           'FOREIGN KEY') ORDER BY schema_name, table_name, constraint_index, place",
     checks: "SELECT schema_name, table_name, expression FROM duckdb_constraints() \
              WHERE database_name = current_database() AND constraint_type = 'CHECK' \
              ORDER BY schema_name, table_name, constraint_index",
@@ -57,32 +59,36 @@ const FUNCTIONS: &str =
 
 /// Partitions are read through their table. A foreign table reads a file or another server.
 const POSTGRES: Statements = Statements {
-    path: "SELECT s::text FROM unnest(current_schemas(false)) WITH ORDINALITY u(s, place) ORDER BY place",
+    path: "SELECT s::text FROM unnest(current_schemas(false)) WITH ORDINALITY u(s, place) \
+           ORDER BY place",
     tables: "SELECT n.nspname::text, c.relname::text, \
-             CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized-view' ELSE 'table' END, \
-             CASE WHEN c.relkind <> 'v' AND c.reltuples > 0 THEN c.reltuples::bigint::text END, \
-             obj_description(c.oid, 'pg_class') \
-             FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-             WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition \
-             AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-             AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') ORDER BY 1, 2",
-    columns: "SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), \
-              (NOT a.attnotnull)::text, col_description(c.oid, a.attnum) \
-              FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-              WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-              AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(c.oid, a.attnum, 'SELECT') \
-              ORDER BY n.nspname, c.relname, a.attnum",
-    keys: "SELECT n.nspname::text, c.relname::text, k.conname::text, k.contype::text, a.attname::text, \
-           fn.nspname::text, fc.relname::text, fa.attname::text \
-           FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-           CROSS JOIN LATERAL unnest(k.conkey, k.confkey) WITH ORDINALITY u(number, other, place) \
-           JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number \
-           LEFT JOIN pg_class fc ON fc.oid = k.confrelid LEFT JOIN pg_namespace fn ON fn.oid = fc.relnamespace \
-           LEFT JOIN pg_attribute fa ON fa.attrelid = k.confrelid AND fa.attnum = u.other \
+             CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized-view' ELSE 'table' \
+             END, CASE WHEN c.relkind <> 'v' AND c.reltuples > 0 THEN c.reltuples::bigint::text \
+             END, obj_description(c.oid, 'pg_class') FROM pg_class c \
+             JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm') \
+             AND NOT c.relispartition AND NOT n.nspname LIKE 'pg\\_%' \
+             AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE') \
+             AND has_any_column_privilege(c.oid, 'SELECT') ORDER BY 1, 2",
+    columns: "SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, \
+              a.atttypmod), (NOT a.attnotnull)::text, col_description(c.oid, a.attnum) \
+              FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
+              JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', \
+              'm') AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
+              AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(c.oid, a.attnum, \
+              'SELECT') ORDER BY n.nspname, c.relname, a.attnum",
+    keys: "SELECT n.nspname::text, c.relname::text, k.conname::text, k.contype::text, \
+           a.attname::text, fn.nspname::text, fc.relname::text, fa.attname::text \
+           FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid \
+           JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN LATERAL unnest(k.conkey, \
+           k.confkey) WITH ORDINALITY u(number, other, place) JOIN pg_attribute a ON a.attrelid = \
+           k.conrelid AND a.attnum = u.number LEFT JOIN pg_class fc ON fc.oid = k.confrelid LEFT \
+           JOIN pg_namespace fn ON fn.oid = fc.relnamespace LEFT \
+           JOIN pg_attribute fa ON fa.attrelid = k.confrelid AND fa.attnum = u.other \
            WHERE k.contype IN ('p', 'f') ORDER BY n.nspname, c.relname, k.conname, u.place",
     checks: "SELECT n.nspname::text, c.relname::text, pg_get_expr(k.conbin, k.conrelid) \
-             FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
-             WHERE k.contype = 'c' AND k.convalidated ORDER BY n.nspname, c.relname, k.conname",
+             FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid \
+             JOIN pg_namespace n ON n.oid = c.relnamespace WHERE k.contype = 'c' \
+             AND k.convalidated ORDER BY n.nspname, c.relname, k.conname",
 };
 
 /// Reads the catalog.
@@ -172,7 +178,8 @@ fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
         Some(name) => {
             let name = clip(&name, 64);
             let message = format!(
-                "it defines `{name}`, which is a function or operator of DuckDB itself: drop or rename it"
+                "it defines `{name}`, which is a function or operator of DuckDB itself: drop \
+                 or rename it"
             );
             Err(SqlError::new(SqlErrorKind::Denied, message))
         }

@@ -97,7 +97,8 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
         let found = digest_of(&mut file).map_err(unread)?;
         if !expected.trim().eq_ignore_ascii_case(&found) {
             return Err(failed(format!(
-                "the driver `{}` has the sha256 {found}, and the configuration names {}: was it updated?",
+                "the driver `{}` has the sha256 {found}, and the configuration names {}: \
+                 was it updated?",
                 library.display(),
                 syrch_core::text::clip(expected.trim(), 64),
             )));

@@ -42,12 +42,13 @@ const POSTGRES: &str = "SELECT n.nspname::text, c.relname::text, pg_get_viewdef(
        (SELECT min(CASE WHEN p.oid IS NOT NULL THEN 'it calls `' || p.proname || '`' \
           WHEN o.oid IS NOT NULL THEN 'it uses the operator `' || o.oprname || '`' \
           WHEN t.typtype = 'd' THEN 'it uses the domain `' || t.typname || '`' END) \
-        FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid \
-        LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid \
-        LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid \
-        LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid \
-        WHERE r.ev_class = c.oid AND d.refobjid >= 16384) \
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v' AND c.oid >= 16384";
+        FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass \
+        AND d.objid = r.oid LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass \
+        AND p.oid = d.refobjid LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass \
+        AND o.oid = d.refobjid LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass \
+        AND t.oid = d.refobjid WHERE r.ev_class = c.oid AND d.refobjid >= 16384) \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'v' \
+     AND c.oid >= 16384";
 
 /// A view, and what its definition comes to.
 struct View {
@@ -268,9 +269,9 @@ mod tests {
     fn a_tree_has_its_calls_and_its_relations() {
         fn tree(from: &str, function: &str) -> String {
             format!(
-                "{{\"error\": false, \"statements\": [{{\"select_list\": [{{\"function_name\": \"{function}\", \
-                 \"children\": []}}], \"from\": {{\"type\": \"BASE_TABLE\", \"schema_name\": \"{from}\", \
-                 \"table_name\": \"T\"}}}}]}}"
+                "{{\"error\": false, \"statements\": [{{\"select_list\": [{{\"function_name\": \
+                 \"{function}\", \"children\": []}}], \"from\": {{\"type\": \"BASE_TABLE\", \
+                 \"schema_name\": \"{from}\", \"table_name\": \"T\"}}}}]}}"
             )
         }
         assert_eq!(reads_of_tree(&tree("Main", "sum")), Ok(vec!["main.t".to_owned()]));

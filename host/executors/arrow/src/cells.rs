@@ -206,8 +206,10 @@ fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
         let separator = if at > 0 { " UNION ALL " } else { "" };
         let _ = write!(
             sql,
-            "{separator}SELECT * FROM (SELECT i, v FROM (SELECT {at} AS i, v, count(*) AS n FROM (SELECT CAST({} AS {text}) AS v \
-             FROM {from} LIMIT {ROWS}) AS s WHERE length(v) <= {CHARACTERS} GROUP BY v) AS g ORDER BY n DESC, v LIMIT {most}) AS q{at}",
+            "{separator}SELECT * FROM (SELECT i, v FROM (SELECT {at} AS i, v, count(*) AS n \
+             FROM (SELECT CAST({} AS {text}) AS v FROM {from} LIMIT {ROWS}) AS s \
+             WHERE length(v) <= {CHARACTERS} GROUP BY v) AS g ORDER BY n DESC, v \
+             LIMIT {most}) AS q{at}",
             dialect.quote(column)
         );
     }
@@ -266,7 +268,8 @@ pub(crate) async fn samples(
             _ => (Value::Null, Value::Null),
         };
         let sql = format!(
-            "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY v ORDER BY 2 DESC, 1 LIMIT {limit}"
+            "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY v ORDER BY 2 DESC, 1 \
+             LIMIT {limit}"
         );
         let frequent = values(reader, &sql, limits).await?.into_iter().filter_map(|row| {
             match <[Value; 2]>::try_from(row).ok()? {

@@ -141,7 +141,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             }
             tracing::warn!(table = table.name, "a table is left out: the catalog is too large");
             let reason = format!(
-                "the catalog has more than {CATALOG} bytes; name the tables that are needed by --tables"
+                "the catalog has more than {CATALOG} bytes; name the tables that are \
+                 needed by --tables"
             );
             left_out.push(LeftOut {
                 schema: table.schema_name.unwrap_or_default(),

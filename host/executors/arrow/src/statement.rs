@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn estimates_are_those_of_the_first_line() {
-        let plan = "Sort  (cost=158.51..164.89 rows=2550 width=4)\n  ->  Seq Scan on a  (cost=0.00..1.50 rows=2 width=4)";
+        let plan = "Sort  (cost=158.51..164.89 rows=2550 width=4)\n  ->  Seq Scan on a  \
+                    (cost=0.00..1.50 rows=2 width=4)";
         assert_eq!(read_estimates(plan), (Some(164.89), Some(2550.0)));
         assert_eq!(read_estimates("SCAN people"), (None, None));
     }

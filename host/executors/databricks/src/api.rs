@@ -158,7 +158,8 @@ pub(crate) fn answer<T: DeserializeOwned>(
             403 => Err(Failure::Login(reason)),
             404 => Err(Failure::Missing(reason)),
             300..=399 => Err(Failure::Unavailable(format!(
-                "it answered {status}: it redirects, which is not followed; name the host that it leads to"
+                "it answered {status}: it redirects, which is not followed; name the host \
+                 that it leads to"
             ))),
             _ => Err(Failure::Unavailable(reason)),
         };

@@ -149,7 +149,9 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
         ("", Some((_, url))) => url.clone(),
         ("", None) => {
             return Err(
-                "no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or set DATABRICKS_HOST".to_owned()
+                "no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or set \
+                 DATABRICKS_HOST"
+                    .to_owned(),
             );
         }
         // Nothing that is sent to this machine needs encryption.
@@ -166,7 +168,8 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
         Some(path) => warehouse_of(&path)?,
         None => {
             let id = config.variable(&["DATABRICKS_WAREHOUSE_ID"]).map(|(_, id)| id);
-            let missing = "no warehouse is given: end the address with `/sql/1.0/warehouses/ID`, or set DATABRICKS_HTTP_PATH or DATABRICKS_WAREHOUSE_ID";
+            let missing = "no warehouse is given: end the address with `/sql/1.0/warehouses/ID`, \
+                           or set DATABRICKS_HTTP_PATH or DATABRICKS_WAREHOUSE_ID";
             check_id(&id.ok_or(missing)?)?
         }
     };
@@ -193,13 +196,15 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     if let Some(name) = parameters.keys().next() {
         let name = clip(name, 32);
         return Err(format!(
-            "`{name}` is not a parameter of such an address: there are catalog, schema and disposition"
+            "`{name}` is not a parameter of such an address: there are catalog, schema \
+             and disposition"
         ));
     }
     let mut warnings = Vec::new();
     if token.is_some() && config.is_on_command_line {
         warnings.push(
-            "the token stands on the command line, where other users of this machine can read it: set DATABRICKS_TOKEN"
+            "the token stands on the command line, where other users of this machine can read it: \
+             set DATABRICKS_TOKEN"
                 .to_owned(),
         );
     }
@@ -209,7 +214,11 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     let credentials = match token {
         Some(token) => Credentials::Token(token),
         None if may_send => credentials(config, &base)?,
-        None => Credentials::None("those of variables are not sent to a host that only a file names: name this address by --db, or set DATABRICKS_HOST to it".to_owned()),
+        None => Credentials::None(
+            "those of variables are not sent to a host that only a file names: name this address \
+             by --db, or set DATABRICKS_HOST to it"
+                .to_owned(),
+        ),
     };
     Ok(Target { base, warehouse, catalog, schema, is_inline, credentials, warnings })
 }
@@ -310,11 +319,16 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
         Some("pat") => token(),
         Some("databricks-oauth" | "oauth-m2m") => machine(),
         Some("azure" | "azure-client-secret") => azure(),
-        Some(_) => Err("DATABRICKS_AUTH_TYPE is none of pat, oauth-m2m and azure-client-secret".to_owned()),
+        Some(_) => {
+            Err("DATABRICKS_AUTH_TYPE is none of pat, oauth-m2m and azure-client-secret".to_owned())
+        }
         None if value(&["DATABRICKS_TOKEN"]).is_some() => token(),
         None if value(&["DATABRICKS_CLIENT_ID", "DATABRICKS_CLIENT_SECRET"]).is_some() => machine(),
         None if value(&AZURE_TENANT).is_some() && value(&AZURE_ID[..2]).is_some() => azure(),
-        None => Err("no credentials are given: set DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET, or ARM_TENANT_ID, ARM_CLIENT_ID and ARM_CLIENT_SECRET".to_owned()),
+        None => Err("no credentials are given: set DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and \
+                     DATABRICKS_CLIENT_SECRET, or ARM_TENANT_ID, ARM_CLIENT_ID and \
+                     ARM_CLIENT_SECRET"
+            .to_owned()),
     }
 }
 

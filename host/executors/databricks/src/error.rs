@@ -15,7 +15,8 @@ use crate::wire::{ServiceError, Status};
 const TEXT: usize = 400;
 
 /// The message about a statement that is still in the state `PENDING` when its time is over.
-const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting (seconds to minutes) or busy";
+const NOT_BEGUN: &str = "the warehouse has not begun with a statement, since it is starting \
+                         (seconds to minutes) or busy";
 
 /// The reason why an exchange or a statement failed.
 #[derive(Debug)]
@@ -238,35 +239,42 @@ mod tests {
         use SqlErrorKind as K;
         for (message, state, code, expected, shown) in [
             (
-                "[TABLE_OR_VIEW_NOT_FOUND] The table or view `shop`.`ordres` cannot be found. Verify the spelling. SQLSTATE: 42P01; line 1 pos 14;\n'Project [*]\n",
+                "[TABLE_OR_VIEW_NOT_FOUND] The table or view `shop`.`ordres` cannot be found. \
+                 Verify the spelling. SQLSTATE: 42P01; line 1 pos 14;\n'Project [*]\n",
                 None,
                 "BAD_REQUEST",
                 K::UnknownTable,
-                "[TABLE_OR_VIEW_NOT_FOUND] The table or view `shop`.`ordres` cannot be found. Verify the spelling.",
+                "[TABLE_OR_VIEW_NOT_FOUND] The table or view `shop`.`ordres` cannot be found. \
+                 Verify the spelling.",
             ),
             (
-                "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `nam` cannot be resolved. Did you mean one of the following? [`name`]. SQLSTATE: 42703",
+                "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `nam` cannot be resolved. \
+                 Did you mean one of the following? [`name`]. SQLSTATE: 42703",
                 Some("42703"),
                 "BAD_REQUEST",
                 K::UnknownColumn,
-                "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `nam` cannot be resolved. Did you mean one of the following? [`name`].",
+                "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `nam` cannot be resolved. \
+                 Did you mean one of the following? [`name`].",
             ),
             (
-                "\n[PARSE_SYNTAX_ERROR] Syntax error at or near 'FORM'. SQLSTATE: 42601 (line 1, pos 9)\n\n== SQL ==\nSELECT 1 FORM t",
+                "\n[PARSE_SYNTAX_ERROR] Syntax error at or near 'FORM'. SQLSTATE: 42601 (line 1, \
+                 pos 9)\n\n== SQL ==\nSELECT 1 FORM t",
                 None,
                 "BAD_REQUEST",
                 K::Syntax,
                 "[PARSE_SYNTAX_ERROR] Syntax error at or near 'FORM'.",
             ),
             (
-                "org.apache.spark.SparkNumberFormatException: [CAST_INVALID_INPUT] The value 'sesame' of the type \"STRING\" cannot be cast to \"INT\". SQLSTATE: 22018",
+                "org.apache.spark.SparkNumberFormatException: [CAST_INVALID_INPUT] The value \
+                 'sesame' of the type \"STRING\" cannot be cast to \"INT\". SQLSTATE: 22018",
                 None,
                 "",
                 K::TypeMismatch,
                 "[CAST_INVALID_INPUT] The value",
             ),
             (
-                "[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to tolerate sesame. SQLSTATE: 22012",
+                "[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to tolerate sesame. \
+                 SQLSTATE: 22012",
                 Some("22012"),
                 "",
                 K::Other,

@@ -39,12 +39,14 @@ pub(crate) async fn read(api: &Arc<Api>, deadline: Instant) -> Result<Introspect
         return Ok(Introspected { schema, warning: None });
     }
     let warning = format!(
-        "the catalog `{catalog}` is too large to be read whole: only the tables of its schema `{schema}` are offered"
+        "the catalog `{catalog}` is too large to be read whole: only the tables of its schema \
+         `{schema}` are offered"
     );
     match tables(api, Some(&schema), &schema, deadline).await? {
         Some(schema) => Ok(Introspected { schema, warning: Some(warning) }),
         None => Err(Failure::Unavailable(format!(
-            "its schema `{schema}` has more than {TABLES} tables or {COLUMNS} columns; name a smaller one by `schema=` in the address"
+            "its schema `{schema}` has more than {TABLES} tables or {COLUMNS} columns; name a \
+             smaller one by `schema=` in the address"
         ))),
     }
 }
@@ -79,21 +81,26 @@ async fn tables(
         None => format!("{column} <> 'information_schema'"),
     };
     let tables = format!(
-        "SELECT table_schema, table_name, table_type, comment FROM information_schema.tables WHERE {} ORDER BY 1, 2",
+        "SELECT table_schema, table_name, table_type, comment FROM information_schema.tables \
+         WHERE {} ORDER BY 1, 2",
         within("table_schema")
     );
     let columns = format!(
-        "SELECT table_schema, table_name, column_name, full_data_type, is_nullable, comment FROM information_schema.columns WHERE {} \
-         ORDER BY table_schema, table_name, ordinal_position",
+        "SELECT table_schema, table_name, column_name, full_data_type, is_nullable, comment \
+         FROM information_schema.columns WHERE {} ORDER BY table_schema, table_name, \
+         ordinal_position",
         within("table_schema")
     );
     let keys = format!(
-        "SELECT k.table_schema, k.table_name, k.constraint_name, k.column_name, p.table_catalog, p.table_schema, p.table_name, p.column_name, \
-         k.table_catalog FROM information_schema.key_column_usage k \
-         LEFT JOIN information_schema.referential_constraints r ON r.constraint_catalog = k.constraint_catalog \
-         AND r.constraint_schema = k.constraint_schema AND r.constraint_name = k.constraint_name \
-         LEFT JOIN information_schema.key_column_usage p ON p.constraint_catalog = r.unique_constraint_catalog \
-         AND p.constraint_schema = r.unique_constraint_schema AND p.constraint_name = r.unique_constraint_name \
+        "SELECT k.table_schema, k.table_name, k.constraint_name, k.column_name, p.table_catalog, \
+         p.table_schema, p.table_name, p.column_name, k.table_catalog \
+         FROM information_schema.key_column_usage k LEFT \
+         JOIN information_schema.referential_constraints r ON r.constraint_catalog = \
+         k.constraint_catalog AND r.constraint_schema = k.constraint_schema \
+         AND r.constraint_name = k.constraint_name LEFT JOIN information_schema.key_column_usage p \
+         ON p.constraint_catalog = r.unique_constraint_catalog \
+         AND p.constraint_schema = r.unique_constraint_schema \
+         AND p.constraint_name = r.unique_constraint_name \
          AND p.ordinal_position = k.position_in_unique_constraint WHERE {} \
          ORDER BY k.table_schema, k.table_name, k.constraint_name, k.ordinal_position",
         within("k.table_schema")
@@ -102,12 +109,16 @@ async fn tables(
         .map(|(sql, rows)| request(sql, rows, deadline));
     let [tables, columns, keys] = &requests;
     let read = tokio::try_join!(texts(api, tables), texts(api, columns), texts(api, keys));
-    let (tables, columns, keys) = read.map_err(|failure| match failure {
-        Failure::Statement(error) if error.kind == SqlErrorKind::UnknownTable => Failure::Unavailable(
-            "its catalog has no information_schema: name a catalog of Unity Catalog by `catalog=` in the address"
+    let (tables, columns, keys) = read.map_err(|failure| {
+        match failure {
+        Failure::Statement(error) if error.kind == SqlErrorKind::UnknownTable =>
+            Failure::Unavailable(
+            "its catalog has no information_schema: name a catalog of Unity Catalog by `catalog=` \
+             in the address"
                 .to_owned(),
         ),
         failure => failure,
+    }
     })?;
     if tables.1 || columns.1 || keys.1 {
         return Ok(None);

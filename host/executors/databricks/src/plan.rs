@@ -46,8 +46,11 @@ mod tests {
         let plan = "== Physical Plan ==\nPhotonScan parquet [org.apache.spark.x]\n";
         assert_eq!(check_plan(plan.to_owned()).unwrap(), plan);
         for text in [
-            "== Physical Plan ==\norg.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `x` cannot be resolved. SQLSTATE: 42703; line 1 pos 7;\n'Project ['x]\n",
-            "Error occurred during query planning: \n[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `x` cannot be resolved. SQLSTATE: 42703",
+            "== Physical Plan ==\norg.apache.spark.sql.AnalysisException: \
+             [UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `x` cannot be resolved. \
+             SQLSTATE: 42703; line 1 pos 7;\n'Project ['x]\n",
+            "Error occurred during query planning: \n[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A \
+             column with name `x` cannot be resolved. SQLSTATE: 42703",
         ] {
             let error = check_plan(text.to_owned()).unwrap_err();
             assert_eq!(error.kind, SqlErrorKind::UnknownColumn, "{text}");
@@ -60,7 +63,8 @@ mod tests {
 
     #[test]
     fn the_topmost_operator_has_the_estimate() {
-        let text = "== Optimized Logical Plan ==\nProject [x], Statistics(sizeInBytes=1.2 KiB, rowCount=1.50E+3)\n+- Scan, Statistics(sizeInBytes=1, rowCount=9)\n";
+        let text = "== Optimized Logical Plan ==\nProject [x], Statistics(sizeInBytes=1.2 KiB, \
+                    rowCount=1.50E+3)\n+- Scan, Statistics(sizeInBytes=1, rowCount=9)\n";
         assert_eq!(rows(text), Some(1500.0));
         assert_eq!(rows("Project [x], Statistics(sizeInBytes=8.0 EiB)\n"), None);
     }

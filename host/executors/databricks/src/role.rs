@@ -13,15 +13,18 @@ const PRINCIPAL: &str = "syrch_reader";
 
 /// Privileges beyond reading that the user has, itself or by its groups, and what it owns.
 const FINDINGS: [&str; 3] = [
-    "SELECT DISTINCT concat('the user has ', privilege_type, ' on the catalog') FROM information_schema.catalog_privileges \
-     WHERE (grantee = current_user() OR is_account_group_member(grantee)) \
-     AND privilege_type NOT IN ('SELECT', 'BROWSE', 'USE_CATALOG', 'USE CATALOG', 'USE_SCHEMA', 'USE SCHEMA') ORDER BY 1 LIMIT 10",
-    "SELECT DISTINCT concat('the user has ', privilege_type, ' on the schema `', schema_name, '`') FROM information_schema.schema_privileges \
-     WHERE (grantee = current_user() OR is_account_group_member(grantee)) \
-     AND privilege_type NOT IN ('SELECT', 'BROWSE', 'USE_SCHEMA', 'USE SCHEMA') ORDER BY 1 LIMIT 10",
-    "SELECT DISTINCT concat('the user has ', privilege_type, ' on `', table_schema, '`.`', table_name, '`') \
-     FROM information_schema.table_privileges WHERE (grantee = current_user() OR is_account_group_member(grantee)) \
-     AND privilege_type NOT IN ('SELECT', 'BROWSE') ORDER BY 1 LIMIT 10",
+    "SELECT DISTINCT concat('the user has ', privilege_type, ' on the catalog') \
+     FROM information_schema.catalog_privileges WHERE (grantee = current_user() OR \
+     is_account_group_member(grantee)) AND privilege_type NOT IN ('SELECT', 'BROWSE', \
+     'USE_CATALOG', 'USE CATALOG', 'USE_SCHEMA', 'USE SCHEMA') ORDER BY 1 LIMIT 10",
+    "SELECT DISTINCT concat('the user has ', privilege_type, ' on the schema `', schema_name, '`') \
+     FROM information_schema.schema_privileges WHERE (grantee = current_user() OR \
+     is_account_group_member(grantee)) AND privilege_type NOT IN ('SELECT', 'BROWSE', \
+     'USE_SCHEMA', 'USE SCHEMA') ORDER BY 1 LIMIT 10",
+    "SELECT DISTINCT concat('the user has ', privilege_type, ' on `', table_schema, '`.`', \
+     table_name, '`') FROM information_schema.table_privileges WHERE (grantee = current_user() OR \
+     is_account_group_member(grantee)) AND privilege_type NOT IN ('SELECT', 'BROWSE') \
+     ORDER BY 1 LIMIT 10",
 ];
 
 /// The statements that let a principal read the tables of these schemas. Nothing is connected to.
@@ -107,7 +110,9 @@ mod tests {
     #[test]
     fn names_are_quoted() {
         let sql = role_sql("re`ader", "main", &["shop".into()]);
-        let expected = "GRANT USE CATALOG ON CATALOG `main` TO `re``ader`;\nGRANT USE SCHEMA ON SCHEMA `main`.`shop` TO `re``ader`;\nGRANT SELECT ON SCHEMA `main`.`shop` TO `re``ader`;\n";
+        let expected = "GRANT USE CATALOG ON CATALOG `main` TO `re``ader`;\n\
+                        GRANT USE SCHEMA ON SCHEMA `main`.`shop` TO `re``ader`;\nGRANT \
+                        SELECT ON SCHEMA `main`.`shop` TO `re``ader`;\n";
         assert_eq!(sql, expected);
         let config = DatabricksConfig::new("databricks://token:x@h.example/sql/1.0/warehouses/w");
         assert!(role_sql_of(&config, &[]).unwrap_err().to_string().contains("DATABRICKS_CATALOG"));

@@ -98,7 +98,9 @@ fn sets(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 
 /// Reads `[a FOR x IN l IF b]` as the calls that DuckDB makes of it.
 fn comprehension(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-    let is_mark = matches!(&parser.peek_token_ref().token, Token::Word(word) if word.value == carry::COMPREHENSION);
+    let is_mark = matches!(
+        &parser.peek_token_ref().token, Token::Word(word) if word.value == carry::COMPREHENSION
+    );
     is_mark.then(|| {
         parser.next_token();
         let body = parser.parse_expr()?;
@@ -556,8 +558,11 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn the_shorter_way_finds_the_parsers_own_tree(pieces in prop::collection::vec((operand(), between()), 0..4), last in operand()) {
-            let pieces: String = pieces.iter().map(|(operand, between)| format!("{operand} {between} ")).collect();
+        fn the_shorter_way_finds_the_parsers_own_tree(
+            pieces in prop::collection::vec((operand(), between()), 0..4), last in operand()
+        ) {
+            let pieces: String =
+                pieces.iter().map(|(operand, between)| format!("{operand} {between} ")).collect();
             let text = format!("SELECT {pieces}{last}");
             // The parser lacks COLLATE behind `::`.
             let theirs = tree(&PostgreSqlDialect {}, &text);

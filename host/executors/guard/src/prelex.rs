@@ -162,7 +162,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_second_statement_never_passes(inner in "[^'\0]{0,30}", verb in "SELECT|DELETE FROM t|x") {
+        fn a_second_statement_never_passes(
+            inner in "[^'\0]{0,30}", verb in "SELECT|DELETE FROM t|x"
+        ) {
             let text = format!("SELECT '{inner}', \"a;\" /* ; */ ; {verb}");
             prop_assert_eq!(refusal(&text).1, "single-statement");
             let alone = format!("SELECT '{inner}', \"a;\" /* ; */ ; ");
@@ -171,7 +173,9 @@ mod tests {
 
         #[test]
         fn nothing_panics(text in any::<String>()) {
-            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::Databricks] {
+            for dialect in [
+                Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql, Dialect::Databricks
+            ] {
                 let _ = prelex(&text, &dialect, &Bounds::default());
             }
         }

@@ -551,11 +551,15 @@ mod tests {
     #[test]
     fn the_parsers_own_tokenizer_finds_the_same() {
         for text in [
-            "SELECT a.b, \"C d\".*, t.1, .5, 1.5e-3, 1e5, 5., x'ff', B'01', N'n', U&'\\0041' FROM t",
-            "SELECT a->>'b', a::numeric(10,2)[1:2], a<=b, a>=-1, a<>b, a!=b, a||b, a~*'x', a @> b, a#>>'{x}', -1--c\n+2",
-            "SELECT E'a\\'b', e'x''y'||E'z', DATE'2024-01-01', $$it's$$, $a$ $$ $a$, 'a''b' /* x /* y */ */, f(E'x','y')",
+            "SELECT a.b, \"C d\".*, t.1, .5, 1.5e-3, 1e5, 5., x'ff', B'01', N'n', U&'\\0041' \
+             FROM t",
+            "SELECT a->>'b', a::numeric(10,2)[1:2], a<=b, a>=-1, a<>b, a!=b, a||b, a~*'x', a @> b, \
+             a#>>'{x}', -1--c\n+2",
+            "SELECT E'a\\'b', e'x''y'||E'z', DATE'2024-01-01', $$it's$$, $a$ $$ $a$, \
+             'a''b' /* x /* y */ */, f(E'x','y')",
             "SELECT\n\t'ü\nß', \"ö\"\"ä\"\r\n, été, a*b/c%d^e, (a)=(b), a<(b), a-(-b), 'x'\n'y'",
-            "SELECT $1, ?, a ? 'b', a ?| b, @ -5, a<.5, a>=.5, a=-.5, |/ 4, a OPERATOR(pg_catalog.+) b, a <-> b, a -|- b, a=ANY('{}')",
+            "SELECT $1, ?, a ? 'b', a ?| b, @ -5, a<.5, a>=.5, a=-.5, |/ 4, \
+             a OPERATOR(pg_catalog.+) b, a <-> b, a -|- b, a=ANY('{}')",
         ] {
             assert_eq!(
                 tokens(text, &Dialect::Postgres),
@@ -568,7 +572,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_parsers_own_tokenizer_finds_the_same_in_any_plain_text(
-            text in "([a-z]{1,3}|[0-9]{1,2} |[-+*/<>=!~|&%^:.,();\\[\\]@#?]|[eEnuUxX]?'[a-z']?'|\"[a-z]\"| |\n){0,14}",
+            text in "([a-z]{1,3}|[0-9]{1,2} \
+                     |[-+*/<>=!~|&%^:.,();\\[\\]@#?]|[eEnuUxX]?'[a-z']?'|\"[a-z]\"| |\n){0,14}",
         ) {
             // The parser takes `b"x"` for a string of bytes, PostgreSQL and the lexer for a name
             // behind a name; and behind `&>` and `&<` it may lose a letter.
@@ -582,8 +587,13 @@ mod tests {
 
         #[test]
         fn nothing_panics(text in "\\PC{0,60}|[-/*'\"`\\[\\];$arRE.0-9\n(\\\\]{0,40}") {
-            let others = [Dialect::Other("bigquery".to_owned()), Dialect::Other("snowflake".to_owned()), Dialect::Ansi];
-            for dialect in [Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Sqlite].iter().chain(&others) {
+            let others = [
+                Dialect::Other("bigquery".to_owned()), Dialect::Other("snowflake".to_owned()),
+                Dialect::Ansi
+            ];
+            for dialect in [
+                Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Sqlite
+            ].iter().chain(&others) {
                 let _ = tokens(&text, dialect);
             }
         }

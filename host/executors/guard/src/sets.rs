@@ -204,7 +204,8 @@ mod tests {
             ("status IN ('open', 'it''s')", "status: open it's"),
             ("((status = 'a'::text) OR (status = 'b'::text))", "status: a b"),
             (
-                "(status)::text = ANY ((ARRAY['a'::character varying, 'b'::character varying])::text[])",
+                "(status)::text = ANY ((ARRAY['a'::character varying, 'b'::character \
+                 varying])::text[])",
                 "status: a b",
             ),
             ("(status = ANY (ARRAY['a'::text, 'b'::text]))", "status: a b"),
@@ -227,8 +228,9 @@ mod tests {
     fn declarations_close_columns() {
         for (text, expected) in [
             (
-                "CREATE TABLE t(id INTEGER PRIMARY KEY, [my status] TEXT NOT NULL DEFAULT 'a' CHECK ([my status] IN ('a', 'b')), kind TEXT, \
-                 CONSTRAINT k CHECK (kind = 'x' OR kind = \"y\")) STRICT",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, [my status] TEXT NOT NULL DEFAULT 'a' \
+                 CHECK ([my status] IN ('a', 'b')), kind TEXT, CONSTRAINT k CHECK (kind = 'x' OR \
+                 kind = \"y\")) STRICT",
                 "my status: a b; kind: x y",
             ),
             ("CREATE TABLE t(a TEXT CHECK (a IN (\"b\", 'c')), b TEXT)", ""),

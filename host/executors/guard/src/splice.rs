@@ -286,11 +286,13 @@ mod tests {
         assert_eq!(compose_text(own, &relations), own);
         assert_eq!(
             compose_text("WITH a AS (SELECT 5) SELECT * FROM a, b", &relations),
-            "WITH a AS (SELECT * FROM orders), b AS (SELECT * FROM a) SELECT * FROM (WITH a AS (SELECT 5) SELECT * FROM a, b) AS statement"
+            "WITH a AS (SELECT * FROM orders), b AS (SELECT * FROM a) SELECT * \
+             FROM (WITH a AS (SELECT 5) SELECT * FROM a, b) AS statement"
         );
         assert_eq!(
             compose_text("WITH orders AS (SELECT 1) SELECT * FROM orders, a", &relations),
-            "WITH a AS (SELECT * FROM orders) SELECT * FROM (WITH orders AS (SELECT 1) SELECT * FROM orders, a) AS statement"
+            "WITH a AS (SELECT * FROM orders) SELECT * FROM (WITH orders AS (SELECT 1) SELECT * \
+             FROM orders, a) AS statement"
         );
     }
 
@@ -318,7 +320,8 @@ mod tests {
         let relations = [relation("order", "SELECT 1"), relation("my task", "SELECT 2")];
         assert_eq!(
             compose_text("SELECT * FROM \"order\" JOIN [my task]", &relations),
-            "WITH \"order\" AS (SELECT 1), \"my task\" AS (SELECT 2) SELECT * FROM \"order\" JOIN [my task]"
+            "WITH \"order\" AS (SELECT 1), \"my task\" AS (SELECT 2) SELECT * FROM \"order\" \
+             JOIN [my task]"
         );
     }
 

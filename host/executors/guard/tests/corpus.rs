@@ -175,7 +175,8 @@ fn marks_are_no_names() {
         for text in [
             "SELECT \0pivot(id), count(*) FROM orders",
             "FROM orders SELECT \"\0pivot\"(id), count(*)",
-            "SELECT sum(id) OVER (\"\0EXCLUDE TIES\" ORDER BY id ROWS UNBOUNDED PRECEDING) FROM orders",
+            "SELECT sum(id) OVER (\"\0EXCLUDE TIES\" ORDER BY id ROWS UNBOUNDED PRECEDING) \
+             FROM orders",
             "SELECT id FROM orders QUALIFY \0USING SAMPLE 10%",
             "SELECT \"\0comprehension\" x FOR x IN l] FROM orders",
             "SELECT U&\"\\0000pivot\"(id) FROM orders",
@@ -298,7 +299,9 @@ proptest! {
         engine in 0..ENGINES.len(),
         is_benign in any::<bool>(),
         line in any::<prop::sample::Index>(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..PIECES.len(), 0_usize..6), 0..5),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..PIECES.len(), 0_usize..6), 0..5
+        ),
     ) {
         let (name, dialect) = &ENGINES[engine];
         let source = if *name == "postgres" { "duckdb" } else { name };
@@ -326,13 +329,18 @@ proptest! {
     #[test]
     fn no_text_crashes_the_guard(text in any::<String>(), select in "SELECT \\PC{0,40}") {
         let other = |name: &str| Dialect::Other(name.to_owned());
-        let others = [Dialect::Sqlite, Dialect::Mysql, Dialect::Ansi, other("snowflake"), other("bigquery"), other("x")];
+        let others = [
+            Dialect::Sqlite, Dialect::Mysql, Dialect::Ansi, other("snowflake"), other("bigquery"),
+            other("x")
+        ];
         for dialect in ENGINES.iter().map(|(_, dialect)| dialect).chain(&others) {
             let granted = grant_all(dialect.clone());
             for text in [&text, &select] {
                 if let Ok(first) = admit(text, &granted, &Bounds::default()) {
                     let second = admit(&first.sql, &granted, &Bounds::default());
-                    prop_assert_eq!(second.map(|second| second.sql), Ok(first.sql), "{} {:?}", text, dialect);
+                    prop_assert_eq!(
+                        second.map(|second| second.sql), Ok(first.sql), "{} {:?}", text, dialect
+                    );
                 }
             }
         }

@@ -204,7 +204,8 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
         Some("verify-full") => SslMode::VerifyFull,
         Some(other) => {
             return Err(invalid(format!(
-                "`sslmode` is `{other}`, which is none of disable, allow, prefer, require, verify-ca and verify-full"
+                "`sslmode` is `{other}`, which is none of disable, allow, prefer, require, \
+                 verify-ca and verify-full"
             )));
         }
     };
@@ -217,7 +218,8 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
         }
     };
     if roots == Roots::None && matches!(ssl, SslMode::VerifyCa | SslMode::VerifyFull) {
-        let reason = "`sslmode` asks for a check of the server's certificate: name the file of root certificates by `sslrootcert`, or `sslrootcert=system`";
+        let reason = "`sslmode` asks for a check of the server's certificate: name the file of \
+                      root certificates by `sslrootcert`, or `sslrootcert=system`";
         return Err(invalid(reason.to_owned()));
     }
     let timeout = match value("connect_timeout") {
@@ -232,7 +234,11 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
     };
     let mut warnings = Vec::new();
     if config.is_on_command_line && given.contains_key("password") {
-        warnings.push("the password stands on the command line, where other users of this machine can read it: use `.pgpass` or PGPASSWORD".to_owned());
+        warnings.push(
+            "the password stands on the command line, where other users of this machine can read \
+             it: use `.pgpass` or PGPASSWORD"
+                .to_owned(),
+        );
     }
     // A file from elsewhere may choose neither the server nor how it is checked.
     let names_server = ["host", "hostaddr", "port", "sslmode", "sslrootcert"]
@@ -305,7 +311,8 @@ fn from_pairs(text: &str) -> Result<BTreeMap<String, String>, String> {
         return Ok(parameters);
     }
     while !rest.is_empty() {
-        let wrong = "a connection string is `postgres://user@host/database` or pairs such as `host=localhost dbname=shop`";
+        let wrong = "a connection string is `postgres://user@host/database` or pairs such as \
+                     `host=localhost dbname=shop`";
         let (name, after) = rest.split_once('=').ok_or(wrong)?;
         let after = after.trim_start();
         let is_quoted = after.starts_with('\'');

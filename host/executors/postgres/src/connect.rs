@@ -136,7 +136,8 @@ impl Connector {
         let row = link
             .client
             .query_typed_one(
-                "SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid() AND ssl)",
+                "SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_ssl \
+                 WHERE pid = pg_catalog.pg_backend_pid() AND ssl)",
                 &[],
             )
             .await
@@ -296,7 +297,8 @@ impl Failure {
                 let reason = match may_send {
                     true => "it asks for a password, and none is given",
                     false => {
-                        "it asks for a password, and those of PGPASSWORD and ~/.pgpass are not sent to a server that only a file names: name this address by --db"
+                        "it asks for a password, and those of PGPASSWORD and ~/.pgpass are not \
+                         sent to a server that only a file names: name this address by --db"
                     }
                 };
                 DatabaseError::LoginRefused { path, reason: reason.to_owned() }

@@ -38,9 +38,10 @@ const OLDEST: i32 = 130_000;
 /// The query for the identity of the data, which is equal as long as no transaction has ended in
 /// between that could have changed anything: the snapshot has all that are in progress, and numbers
 /// of transactions are not used again while the server runs.
-const IDENTITY: &str = "SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text, current_database()::text, \
-     (SELECT oid::text FROM pg_database WHERE datname = current_database()), current_user::text, \
-     current_setting('TimeZone'), EXISTS (SELECT FROM pg_foreign_table)";
+const IDENTITY: &str = "SELECT pg_current_snapshot()::text, pg_postmaster_start_time()::text, \
+                        current_database()::text, (SELECT oid::text FROM pg_database \
+                        WHERE datname = current_database()), current_user::text, \
+                        current_setting('TimeZone'), EXISTS (SELECT FROM pg_foreign_table)";
 
 /// A PostgreSQL database, of which statements only read.
 pub type PostgresDatabase = ArrowDatabase<PostgresEngine>;
@@ -110,7 +111,11 @@ impl PostgresEngine {
             && !session.link.is_encrypted
             && !session.link.endpoint.is_local()
         {
-            engine.warnings.push("the connection is not encrypted, so that others on the network can read what is sent: add `sslmode=require`".to_owned());
+            engine.warnings.push(
+                "the connection is not encrypted, so that others on the network can read what is \
+                 sent: add `sslmode=require`"
+                    .to_owned(),
+            );
         }
         engine.first = Mutex::new(Some(session));
         Ok(engine)
@@ -258,7 +263,8 @@ fn warn_of_citext(tables: &[Table]) -> Option<String> {
         tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column)));
     let (table, column) = columns.find(|(_, column)| column.sql_type.ends_with("citext"))?;
     Some(format!(
-        "columns of type `citext`, such as `{}.{}`, are compared with letter case here: operators of extensions are not used",
+        "columns of type `citext`, such as `{}.{}`, are compared with letter case here: operators \
+         of extensions are not used",
         table.name, column.name
     ))
 }

@@ -12,8 +12,9 @@ const FIRST_OF_USERS: &str = "16384";
 /// The tables that have a foreign table as a partition or a child, at any depth, as a query of
 /// their object ids.
 pub(crate) const FOREIGN_BELOW: &str = "WITH RECURSIVE above(oid) AS (\
-    SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE c.relkind = 'f' \
-    UNION SELECT i.inhparent FROM pg_inherits i JOIN above ON above.oid = i.inhrelid) SELECT oid FROM above";
+    SELECT i.inhparent FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid \
+    WHERE c.relkind = 'f' UNION SELECT i.inhparent FROM pg_inherits i \
+    JOIN above ON above.oid = i.inhrelid) SELECT oid FROM above";
 
 /// Views with what they use that users made: functions, operators, domains, foreign tables, other
 /// views.
@@ -23,12 +24,13 @@ fn uses() -> String {
            CASE WHEN p.oid IS NOT NULL THEN 'it calls `' || p.proname || '`' \
              WHEN o.oid IS NOT NULL THEN 'it uses the operator `' || o.oprname || '`' \
              WHEN t.typtype = 'd' THEN 'it uses the domain `' || t.typname || '`' \
-             WHEN u.relkind = 'f' OR u.oid IN ({FOREIGN_BELOW}) THEN 'it reads the foreign table `' || u.relname || '`' END \
-         FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class AND v.relkind = 'v' \
-         JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid \
-         LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass AND p.oid = d.refobjid \
-         LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid \
-         LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid \
+             WHEN u.relkind = 'f' OR u.oid IN ({FOREIGN_BELOW}) THEN 'it reads the foreign table \
+             `' || u.relname || '`' END FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class \
+             AND v.relkind = 'v' JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass \
+             AND d.objid = r.oid LEFT JOIN pg_proc p ON d.refclassid = 'pg_proc'::regclass \
+             AND p.oid = d.refobjid LEFT JOIN pg_operator o ON d.refclassid = \
+             'pg_operator'::regclass AND o.oid = d.refobjid LEFT \
+             JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid \
          LEFT JOIN pg_class u ON d.refclassid = 'pg_class'::regclass AND u.oid = d.refobjid \
          WHERE d.refobjid >= {FIRST_OF_USERS} AND d.refobjid <> r.ev_class ORDER BY 1, 4"
     )
@@ -38,7 +40,8 @@ fn uses() -> String {
 /// read can read them.
 fn definitions() -> String {
     format!(
-        "SELECT oid, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' AND oid >= {FIRST_OF_USERS}"
+        "SELECT oid, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' \
+         AND oid >= {FIRST_OF_USERS}"
     )
 }
 

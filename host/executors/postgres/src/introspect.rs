@@ -15,53 +15,57 @@ use crate::guard;
 
 /// Tables and views of the database that the role may read. Partitions are read through their
 /// table.
-const TABLES: &str = "SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, c.reltuples::float8, \
-     obj_description(c.oid, 'pg_class') \
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition \
-     AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT') \
-     ORDER BY 2, 3";
+const TABLES: &str = "SELECT c.oid, n.nspname::text, c.relname::text, c.relkind::text, \
+     c.reltuples::float8, obj_description(c.oid, 'pg_class') FROM pg_class c \
+     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+     AND NOT c.relispartition AND NOT n.nspname LIKE 'pg\\_%' \
+     AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE') \
+     AND has_any_column_privilege(c.oid, 'SELECT') ORDER BY 2, 3";
 
-const COLUMNS: &str = "SELECT attrelid, attname::text, format_type(atttypid, atttypmod), NOT attnotnull, \
-     col_description(attrelid, attnum) \
-     FROM pg_attribute WHERE attrelid = ANY ($1) AND attnum > 0 AND NOT attisdropped \
-     AND has_column_privilege(attrelid, attnum, 'SELECT') ORDER BY attrelid, attnum";
+const COLUMNS: &str = "SELECT attrelid, attname::text, format_type(atttypid, atttypmod), NOT \
+     attnotnull, col_description(attrelid, attnum) FROM pg_attribute WHERE attrelid = ANY ($1) \
+     AND attnum > 0 AND NOT attisdropped AND has_column_privilege(attrelid, attnum, 'SELECT') \
+     ORDER BY attrelid, attnum";
 
 /// The enumerations that columns are made of, also through domains and arrays.
 const ENUMERATIONS: &str = "WITH RECURSIVE base(relation, name, type) AS (\
      SELECT attrelid, attname::text, atttypid FROM pg_attribute \
      WHERE attrelid = ANY ($1) AND attnum > 0 AND NOT attisdropped \
-     UNION ALL SELECT b.relation, b.name, CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.typelem END \
-     FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd' OR (t.typcategory = 'A' AND t.typelem <> 0)) \
-     SELECT b.relation, b.name, b.type FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'e'";
+     UNION ALL SELECT b.relation, b.name, CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE \
+     t.typelem END FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd' OR \
+     (t.typcategory = 'A' AND t.typelem <> 0)) SELECT b.relation, b.name, b.type FROM base b \
+     JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'e'";
 
 /// The first labels of enumerations, and how many there are.
 const LABELS: &str = "SELECT t.oid, format_type(t.oid, NULL), \
-     ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder LIMIT 100), \
-     (SELECT count(*) FROM pg_enum WHERE enumtypid = t.oid) FROM pg_type t WHERE t.oid = ANY ($1)";
+     ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = t.oid ORDER BY enumsortorder \
+     LIMIT 100), (SELECT count(*) FROM pg_enum WHERE enumtypid = t.oid) FROM pg_type t \
+     WHERE t.oid = ANY ($1)";
 
 const CHECKS: &str = "SELECT conrelid, pg_get_expr(conbin, conrelid) FROM pg_constraint \
      WHERE conrelid = ANY ($1) AND contype = 'c' AND convalidated ORDER BY conrelid, conname";
 
 const KEYS: &str = "SELECT k.conrelid, k.contype::text, k.confrelid, \
-     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY u(number, place) \
-      JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number), \
-     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.confkey) WITH ORDINALITY u(number, place) \
-      JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.number) \
-     FROM pg_constraint k WHERE k.conrelid = ANY ($1) AND k.contype IN ('p', 'f') ORDER BY k.conrelid, k.conname";
+     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY \
+     u(number, place) JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.number), \
+     (SELECT array_agg(a.attname::text ORDER BY u.place) FROM unnest(k.confkey) WITH ORDINALITY \
+     u(number, place) JOIN pg_attribute a ON a.attrelid = k.confrelid AND a.attnum = u.number) \
+     FROM pg_constraint k WHERE k.conrelid = ANY ($1) AND k.contype IN ('p', 'f') \
+     ORDER BY k.conrelid, k.conname";
 
 const INDEXES: &str = "SELECT i.indrelid, c.relname::text, i.indisunique, m.amname::text, \
      pg_get_expr(i.indpred, i.indrelid), \
-     ARRAY(SELECT pg_get_indexdef(i.indexrelid, number, true) FROM generate_series(1, i.indnkeyatts) number) \
-     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam \
-     WHERE i.indrelid = ANY ($1) AND i.indisvalid ORDER BY i.indrelid, c.relname";
+     ARRAY(SELECT pg_get_indexdef(i.indexrelid, number, true) FROM generate_series(1, \
+     i.indnkeyatts) number) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid \
+     JOIN pg_am m ON m.oid = c.relam WHERE i.indrelid = ANY ($1) AND i.indisvalid \
+     ORDER BY i.indrelid, c.relname";
 
-const STATS: &str = "SELECT a.attname::text, s.n_distinct::float8, s.null_frac::float8, s.correlation::float8, \
-     s.avg_width, greatest(c.reltuples, 0)::float8 \
-     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid \
-     LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname \
-     WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
+const STATS: &str = "SELECT a.attname::text, s.n_distinct::float8, s.null_frac::float8, \
+     s.correlation::float8, s.avg_width, greatest(c.reltuples, 0)::float8 \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+     JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_stats s ON s.schemaname = n.nspname \
+     AND s.tablename = c.relname AND s.attname = a.attname WHERE n.nspname = $1 AND c.relname = $2 \
+     AND a.attnum > 0 AND NOT a.attisdropped";
 
 /// Reads the catalog.
 ///
@@ -90,11 +94,15 @@ pub(crate) async fn read(
         }
         let oid: u32 = row.try_get(0)?;
         let reason = match kind.as_str() {
-            "f" if !foreign_tables => Some("it is a foreign table, which reads a file or another server".to_owned()),
-            "v" => unsafe_views.get(&oid).cloned(),
-            _ if !foreign_tables && foreign_below.contains(&oid) => {
-                Some("a partition or a child of it is a foreign table, which reads a file or another server".to_owned())
+            "f" if !foreign_tables => {
+                Some("it is a foreign table, which reads a file or another server".to_owned())
             }
+            "v" => unsafe_views.get(&oid).cloned(),
+            _ if !foreign_tables && foreign_below.contains(&oid) => Some(
+                "a partition or a child of it is a foreign table, which reads a file or \
+                 another server"
+                    .to_owned(),
+            ),
             _ => None,
         };
         match reason {

@@ -27,7 +27,8 @@ pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
     let database = quoted(database);
     let mut lines = vec![
         format!(
-            "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;"
+            "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION \
+             NOBYPASSRLS;"
         ),
         format!("GRANT CONNECT ON DATABASE {database} TO {role};"),
         format!("REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC;"),
@@ -56,23 +57,31 @@ pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
 
 /// The queries for the rights of a role beyond reading, each with one text column.
 const FINDINGS: [&str; 7] = [
-    "SELECT 'the role is ' || what FROM pg_roles, LATERAL (VALUES (rolsuper, 'a superuser'), (rolcreaterole, 'allowed to create roles'), \
-       (rolcreatedb, 'allowed to create databases'), (rolreplication, 'allowed to replicate'), \
-       (rolbypassrls, 'not bound by row security')) AS v(has, what) WHERE rolname = current_user AND has",
-    "SELECT 'the role is a member of `' || rolname || '`' FROM pg_roles WHERE rolname LIKE 'pg\\_%' AND rolname <> ALL \
-       (ARRAY['pg_read_all_data', 'pg_read_all_settings', 'pg_database_owner']) AND pg_has_role(oid, 'MEMBER') \
+    "SELECT 'the role is ' || what FROM pg_roles, LATERAL (VALUES (rolsuper, 'a superuser'), \
+     (rolcreaterole, 'allowed to create roles'), (rolcreatedb, 'allowed to create databases'), \
+     (rolreplication, 'allowed to replicate'), (rolbypassrls, 'not bound by row security')) AS \
+     v(has, what) WHERE rolname = current_user AND has",
+    "SELECT 'the role is a member of `' || rolname || '`' FROM pg_roles \
+       WHERE rolname LIKE 'pg\\_%' AND rolname <> ALL (ARRAY['pg_read_all_data', \
+       'pg_read_all_settings', 'pg_database_owner']) AND pg_has_role(oid, 'MEMBER') \
        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) ORDER BY 1",
-    "SELECT 'the role may change `' || n.nspname || '.' || c.relname || '`' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-       WHERE c.relkind IN ('r', 'p', 'v', 'f', 'm') AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
-       AND (has_any_column_privilege(c.oid, 'INSERT, UPDATE') OR has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER' || \
-         CASE WHEN current_setting('server_version_num')::int >= 170000 THEN ', MAINTAIN' ELSE '' END) OR pg_has_role(c.relowner, 'USAGE')) ORDER BY 1 LIMIT 10",
+    "SELECT 'the role may change `' || n.nspname || '.' || c.relname || '`' FROM pg_class c \
+       JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'f', 'm') \
+       AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
+       AND (has_any_column_privilege(c.oid, 'INSERT, UPDATE') OR has_table_privilege(c.oid, \
+       'DELETE, TRUNCATE, TRIGGER' || CASE WHEN current_setting('server_version_num')::int >= \
+       170000 THEN ', MAINTAIN' ELSE '' END) OR pg_has_role(c.relowner, 'USAGE')) \
+       ORDER BY 1 LIMIT 10",
     "SELECT 'the role may create objects in the schema `' || nspname || '`' FROM pg_namespace \
        WHERE NOT nspname LIKE 'pg\\_%' AND has_schema_privilege(oid, 'CREATE') ORDER BY 1 LIMIT 10",
-    "SELECT 'the role may create schemas' WHERE has_database_privilege(current_database(), 'CREATE')",
-    "SELECT 'the role may create temporary tables' WHERE has_database_privilege(current_database(), 'TEMPORARY')",
-    "SELECT 'the role may call `' || n.nspname || '.' || p.proname || '`, which runs with the rights of its owner' \
-       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.prosecdef AND NOT n.nspname LIKE 'pg\\_%' \
-       AND n.nspname <> 'information_schema' AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1 LIMIT 10",
+    "SELECT 'the role may create schemas' WHERE has_database_privilege(current_database(), \
+     'CREATE')",
+    "SELECT 'the role may create temporary tables' \
+     WHERE has_database_privilege(current_database(), 'TEMPORARY')",
+    "SELECT 'the role may call `' || n.nspname || '.' || p.proname || '`, which runs with the \
+     rights of its owner' FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
+     WHERE p.prosecdef AND NOT n.nspname LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
+     AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY 1 LIMIT 10",
 ];
 
 /// Returns the rights of the connected role beyond reading, a sentence for each.

@@ -28,10 +28,9 @@ const SETTINGS: [(&str, &str); 13] = [
 /// The query for the traces that a statement could leave behind: advisory locks, temporary objects,
 /// cursors, channels, another role, or changed settings. The cursor without a name is that of this
 /// very query.
-const TRACES: &str = "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory') \
-     AND pg_my_temp_schema() = 0 \
-     AND NOT EXISTS (SELECT FROM pg_cursors WHERE name <> '') \
-     AND NOT EXISTS (SELECT pg_listening_channels()) \
+const TRACES: &str = "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() \
+     AND locktype = 'advisory') AND pg_my_temp_schema() = 0 AND NOT EXISTS (SELECT FROM pg_cursors \
+     WHERE name <> '') AND NOT EXISTS (SELECT pg_listening_channels()) \
      AND current_user = session_user, \
      (SELECT coalesce(string_agg(name || '=' || setting, ';' ORDER BY name), '') FROM pg_settings \
       WHERE source = 'session' AND NOT name LIKE 'transaction%')";

@@ -130,7 +130,8 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
     if config.is_on_command_line && !is_bare && parameters.contains_key("token") {
         let advice = "set SPARK_CONNECT_AUTHENTICATE_TOKEN, or SPARK_REMOTE with the whole address";
         warnings.push(format!(
-            "the token stands on the command line, where other users of this machine can read it: {advice}"
+            "the token stands on the command line, where other users of this machine can read \
+             it: {advice}"
         ));
     }
     let mut take = |name: &str| parameters.remove(name).filter(|value| !value.is_empty());
@@ -151,7 +152,8 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
     };
     if !is_encrypted && !is_local {
         warnings.push(
-            "the connection is not encrypted: others on the way can read statements, rows and headers (`use_ssl=true`)"
+            "the connection is not encrypted: others on the way can read statements, rows and \
+             headers (`use_ssl=true`)"
                 .to_owned(),
         );
     }
@@ -250,7 +252,8 @@ mod tests {
         );
         assert_eq!((plain.user.as_str(), plain.warnings.len()), ("syrch", 0));
         let full = read(
-            "sc://Spark.example:9999/;user_id=a%20b;use_ssl=TRUE;token=s%3Bx;x-cluster=7;user_agent=me",
+            "sc://Spark.example:9999/;user_id=a%20b;use_ssl=TRUE;token=s%3Bx;x-cluster=7;\
+             user_agent=me",
         );
         assert_eq!(
             (full.host.as_str(), full.port, full.is_encrypted),

@@ -125,7 +125,13 @@ mod tests {
     #[test]
     fn scripts_make_databases_also_without_tables() {
         assert!(open_case("").is_ok());
-        assert!(open_case("BEGIN; CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE a = 1;").is_ok());
+        assert!(
+            open_case(
+                "BEGIN; CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); DELETE FROM t \
+                 WHERE a = 1;"
+            )
+            .is_ok()
+        );
         assert!(
             open_case("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t; DROP TABLE t").is_ok()
         );
@@ -144,8 +150,8 @@ mod tests {
             assert!(!open_error(&script).is_empty(), "{script}");
             assert!(!other.exists());
         }
-        let grows = "CREATE TABLE t(a); INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
-                     SELECT printf('%1000000d', i) FROM n";
+        let grows = "CREATE TABLE t(a); INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL \
+                     SELECT i + 1 FROM n) SELECT printf('%1000000d', i) FROM n";
         assert!(!open_error(grows).is_empty());
         assert!(open_error(&" ".repeat(SCRIPT_BYTES + 1)).contains("4 MiB"));
         assert!(open_error("CREATE TABLE t(").contains("incomplete input"));

@@ -145,7 +145,8 @@ fn declarations(
     internal: &HashSet<String>,
 ) -> rusqlite::Result<Vec<Declaration>> {
     let sql = "SELECT type, name, sql, tbl_name FROM sqlite_schema WHERE sql IS NOT NULL \
-               AND type IN ('table', 'index', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
+               AND type IN ('table', 'index', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+               ORDER BY rowid";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     let mut declarations = Vec::new();

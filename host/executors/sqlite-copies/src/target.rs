@@ -196,7 +196,8 @@ fn open(
     let mut connection =
         Connection::open_with_flags(fs::canonicalize(part).as_deref().unwrap_or(part), flags)?;
     connection.execute_batch(
-        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;",
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA \
+         temp_store = MEMORY;",
     )?;
     connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

@@ -16,9 +16,11 @@ const SHOP: &str = "
         id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT REFERENCES countries,
         age INT CHECK (age BETWEEN 18 AND 99));
     CREATE TABLE cards(
-        customer INT PRIMARY KEY REFERENCES customers(id), number TEXT UNIQUE, boss INT REFERENCES cards(customer));
+        customer INT PRIMARY KEY REFERENCES customers(id), number TEXT UNIQUE, boss INT REFERENCES \
+          cards(customer));
     CREATE TABLE orders(
-        customer INT NOT NULL REFERENCES customers(id), total REAL, note TEXT, doubled REAL AS (total * 2));
+        customer INT NOT NULL REFERENCES customers(id), total REAL, note TEXT, doubled REAL AS \
+          (total * 2));
     CREATE TABLE log(word TEXT);
     CREATE UNIQUE INDEX names ON countries(name);
     CREATE INDEX totals ON orders(total);
@@ -27,11 +29,13 @@ const SHOP: &str = "
         ('ES', 'Spain'), ('IT', 'Italy'), ('FR', 'France'), ('PT', 'Portugal'), ('DE', 'Germany');
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
     INSERT INTO customers
-        SELECT i, 'Customer ' || char(64 + i % 26), substr('ESITFRPTDE', 1 + 2 * (i % 5), 2), 18 + i FROM n;
+        SELECT i, 'Customer ' || char(64 + i % 26), substr('ESITFRPTDE', 1 + 2 * (i % 5), 2), \
+          18 + i FROM n;
     INSERT INTO customers VALUES (100, 'Nobody', 'XX', 40), (101, 'Nowhere', NULL, 41);
     INSERT INTO cards SELECT id, 'card-' || id, 1 + id % 5 FROM customers WHERE id <= 30;
     INSERT INTO orders(customer, total, note)
-        SELECT id, id * 1.25, CASE WHEN id % 7 = 0 THEN NULL ELSE 'note of ' || id END FROM customers WHERE id <= 60;
+        SELECT id, id * 1.25, CASE WHEN id % 7 = 0 THEN NULL ELSE 'note of ' || id END \
+          FROM customers WHERE id <= 60;
     INSERT INTO orders(customer, total, note) SELECT customer, total + 0.5, 'second' FROM orders;
     CREATE TRIGGER loud AFTER INSERT ON orders BEGIN DELETE FROM customers; END;
 ";
@@ -88,12 +92,14 @@ fn the_schema_holds_and_joins_find_their_rows() {
         make_variant(&source, &target, seed, &VariantConfig::default()).unwrap();
         // The one country that stands nowhere is the only key without a row, in the source as in
         // the variant.
-        let lost = "SELECT count(*) FROM pragma_foreign_key_check AS k WHERE NOT (k.\"table\" = 'customers')";
+        let lost = "SELECT count(*) FROM pragma_foreign_key_check AS k \
+                    WHERE NOT (k.\"table\" = 'customers')";
         assert_eq!((number(&source, lost), number(&target, lost)), (0, 0), "{seed}");
         assert_eq!(
             number(
                 &target,
-                "SELECT count(*) FROM customers WHERE country NOT IN (SELECT code FROM countries) AND country <> 'XX'"
+                "SELECT count(*) FROM customers WHERE country NOT IN (SELECT code FROM countries) \
+                 AND country <> 'XX'"
             ),
             0
         );
@@ -108,7 +114,8 @@ fn the_schema_holds_and_joins_find_their_rows() {
         assert!(
             number(
                 &target,
-                "SELECT count(*) FROM orders JOIN customers ON id = customer JOIN countries ON code = country"
+                "SELECT count(*) FROM orders JOIN customers ON id = customer \
+                 JOIN countries ON code = country"
             ) > 20
         );
         assert!(number(&target, "SELECT count(*) FROM cards") > 5, "{seed}");
@@ -191,7 +198,8 @@ fn nothing_is_ever_overwritten_or_left_behind() {
 fn virtual_tables_are_left_out_and_said_so() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("text.sqlite");
-    let script = "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x'), ('y'), ('z'); CREATE VIRTUAL TABLE docs USING fts5(body);";
+    let script = "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('x'), ('y'), ('z'); \
+                  CREATE VIRTUAL TABLE docs USING fts5(body);";
     Connection::open(&source).unwrap().execute_batch(script).unwrap();
     let target = folder.path().join("1.sqlite");
     let variant = make_variant(&source, &target, 1, &VariantConfig::default()).unwrap();
@@ -232,7 +240,8 @@ fn doctor_schema(folder: &TempDir, script: &str, old: &str, new: &str) -> PathBu
 #[test]
 fn what_a_schema_makes_of_a_row_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "CREATE TABLE t(a INT, b AS (zeroblob(1)) STORED); INSERT INTO t VALUES (1), (2), (3), (4);";
+    let script = "CREATE TABLE t(a INT, b AS (zeroblob(1)) STORED); INSERT INTO t \
+                  VALUES (1), (2), (3), (4);";
     let source = doctor_schema(&folder, script, "zeroblob(1)", "zeroblob(9000000)");
     let error =
         make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default())
@@ -277,7 +286,9 @@ proptest! {
 
     #[test]
     fn any_small_database_has_variants(
-        rows in prop::collection::vec((prop::option::of(-5..50_i64), "[a-c]{0,3}", prop::option::of(0..6_i64)), 0..30),
+        rows in prop::collection::vec(
+            (prop::option::of(-5..50_i64), "[a-c]{0,3}", prop::option::of(0..6_i64)), 0..30
+        ),
         seed in any::<u64>(),
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -288,10 +299,13 @@ proptest! {
         connection.execute_batch(script).unwrap();
         for (n, word, reference) in &rows {
             connection.execute("INSERT INTO p(n) VALUES (?1)", [n]).unwrap();
-            connection.execute("INSERT OR IGNORE INTO c VALUES (?1, ?2, ?3)", (reference, word, n)).unwrap();
+            connection
+                .execute("INSERT OR IGNORE INTO c VALUES (?1, ?2, ?3)", (reference, word, n))
+                .unwrap();
         }
         let dangling = "SELECT count(*) FROM pragma_foreign_key_check";
-        let was_whole = connection.query_row(dangling, [], |row| row.get::<_, i64>(0)).unwrap() == 0;
+        let was_whole =
+            connection.query_row(dangling, [], |row| row.get::<_, i64>(0)).unwrap() == 0;
         drop(connection);
         let target = folder.path().join("t.sqlite");
         let variant = make_variant(&source, &target, seed, &VariantConfig::default()).unwrap();

@@ -23,9 +23,11 @@ fn open(rows: u32) -> (TempDir, Runtime, SqliteDatabase) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bench.sqlite");
     let script = format!(
-        "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT, c REAL, d REAL, e TEXT, f TEXT, g TEXT, h INT, i REAL);
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT, c REAL, d REAL, e TEXT, f TEXT, \
+         g TEXT, h INT, i REAL);
          WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {rows})
-         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, n * 1.5, 'name ' || (n % 5000), 'city ' || (n % 100), 'x', n % 2, 0.5 FROM r;"
+         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, n * 1.5, 'name ' || (n % 5000), 'city \
+           ' || (n % 100), 'x', n % 2, 0.5 FROM r;"
     );
     Connection::open(&path).unwrap().execute_batch(&script).unwrap();
     let runtime =
@@ -33,7 +35,8 @@ fn open(rows: u32) -> (TempDir, Runtime, SqliteDatabase) {
     (folder, runtime, SqliteDatabase::open(SqliteConfig::new(path)).unwrap())
 }
 
-const JOIN: &str = "SELECT x.f, count(*) AS n FROM t AS x JOIN t AS y ON y.id = x.id WHERE x.e = 'name 7' GROUP BY 1 ORDER BY n DESC";
+const JOIN: &str = "SELECT x.f, count(*) AS n FROM t AS x JOIN t AS y ON y.id = x.id \
+                    WHERE x.e = 'name 7' GROUP BY 1 ORDER BY n DESC";
 
 #[divan::bench]
 fn one_small_statement(bencher: Bencher<'_, '_>) {

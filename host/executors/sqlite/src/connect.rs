@@ -177,8 +177,8 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     // compiling of views that double: it asks nobody but the allocator.
     connection.query_row(&format!("PRAGMA hard_heap_limit = {}", memory::HEAP), [], |_| Ok(()))?;
     connection.execute_batch(
-        "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cell_size_check = 1; \
-         PRAGMA cache_size = -8192;",
+        "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA \
+         cell_size_check = 1; PRAGMA cache_size = -8192;",
     )
 }
 
@@ -262,19 +262,28 @@ pub(crate) fn name(
 pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> DatabaseError {
     let reason = crate::error::message(error);
     match crate::error::code(error) {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
-            DatabaseError::Locked { path: config.display_name() }
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => DatabaseError::Locked { path: config.display_name() },
+        Some(ErrorCode::NotADatabase) => {
+            DatabaseError::NotADatabase { path: config.display_name(), reason }
         }
-        Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path: config.display_name(), reason },
-        Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path: config.display_name(), reason },
+        Some(ErrorCode::DatabaseCorrupt) => {
+            DatabaseError::Corrupt { path: config.display_name(), reason }
+        }
         Some(ErrorCode::Unknown) if reason.starts_with("malformed") => {
             DatabaseError::Corrupt { path: config.display_name(), reason }
         }
-        Some(ErrorCode::OperationInterrupted | ErrorCode::AuthorizationForStatementDenied | ErrorCode::OutOfMemory) => {
-            config.unavailable("reading its schema takes too much time or memory")
-        }
+        Some(
+            ErrorCode::OperationInterrupted
+            | ErrorCode::AuthorizationForStatementDenied
+            | ErrorCode::OutOfMemory,
+        ) => config.unavailable("reading its schema takes too much time or memory"),
         Some(ErrorCode::ReadOnly) => config.unavailable(
-            "a change was interrupted and must be taken back first: open it once with a program that may write to it",
+            "a change was interrupted and must be taken back first: open it once with a program \
+             that may write to it",
         ),
         _ => config.unavailable(reason),
     }

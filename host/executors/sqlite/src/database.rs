@@ -151,7 +151,8 @@ impl SqliteDatabase {
             Ok(slot) => Arc::new(slot),
             Err(NoSlot::Stuck(count)) => {
                 return Err(unavailable(format!(
-                    "{count} statements of this process have not ended although their time is over; no other starts until one of them ends"
+                    "{count} statements of this process have not ended although their time is \
+                     over; no other starts until one of them ends"
                 )));
             }
             Err(NoSlot::Busy) => {

@@ -159,7 +159,8 @@ fn out_of_memory() -> SqlError {
         Some(Refused::Own(most)) => deadline::memory_error(most),
         Some(Refused::Crowded) => {
             let message = format!(
-                "the statements that run now hold nearly all of the {} MiB that the engine may take in this process",
+                "the statements that run now hold nearly all of the {} MiB that the engine may \
+                 take in this process",
                 memory::HEAP >> 20
             );
             SqlError::new(SqlErrorKind::Unavailable, message).rule(CROWDED)

@@ -101,18 +101,22 @@ impl Composed<'_> {
 /// The names of the columns, and the types that they were declared with.
 pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
     let mut bytes = 0;
-    statement.columns().map(|column: rusqlite::Column<'_>| {
-        let name = column.name();
-        let declared = column.decl_type();
-        bytes += name.len() + declared.map_or(0, str::len);
-        if bytes > NAMES {
-            let message = format!(
-                "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
-            );
-            return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
-        }
-        Ok((name.to_owned(), declared.map(str::to_owned)))
-    }).collect()
+    statement
+        .columns()
+        .map(|column: rusqlite::Column<'_>| {
+            let name = column.name();
+            let declared = column.decl_type();
+            bytes += name.len() + declared.map_or(0, str::len);
+            if bytes > NAMES {
+                let message = format!(
+                    "the names of the columns have more than {NAMES} bytes; give them \
+                     shorter ones by AS"
+                );
+                return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
+            }
+            Ok((name.to_owned(), declared.map(str::to_owned)))
+        })
+        .collect()
 }
 
 /// Returns the number of bytes that a cell counts for, unless it is larger than any may be.

@@ -155,7 +155,8 @@ impl Text<'_> {
         self.words.set(self.words.get() + words);
         if text.len() > BYTES || words > WORDS || self.words.get() > ALL_WORDS {
             let message = format!(
-                "a full-text search may have {WORDS} words and {BYTES} bytes, and all of a statement {ALL_WORDS} words"
+                "a full-text search may have {WORDS} words and {BYTES} bytes, and all of a \
+                 statement {ALL_WORDS} words"
             );
             return Err(refusal(&message, Some(token.start)));
         }
@@ -203,8 +204,8 @@ impl Text<'_> {
     }
 
     fn refuse_computed(&self, at: usize) -> SqlError {
-        let message = "a full-text search takes its words from the statement itself: name the table after FROM or JOIN, and write \
-                       `… MATCH 'words'`";
+        let message = "a full-text search takes its words from the statement itself: name the \
+                       table after FROM or JOIN, and write `… MATCH 'words'`";
         refusal(message, self.tokens.get(at).map(|token| token.start))
     }
 }
@@ -238,9 +239,11 @@ mod tests {
     fn words_stand_in_the_statement() {
         for sql in [
             "SELECT title FROM docs WHERE docs MATCH 'quick fox'",
-            "SELECT * FROM docs d JOIN other o ON o.id = d.rowid WHERE title MATCH 'fox' AND o.x = 1",
+            "SELECT * FROM docs d JOIN other o ON o.id = d.rowid WHERE title MATCH 'fox' \
+             AND o.x = 1",
             "SELECT rowid, bm25(docs) FROM docs('fox') ORDER BY rank",
-            "SELECT docs.title, snippet(docs, 1, '[', ']', '...', 5) FROM main.docs WHERE (\"DOCS\" MATCH 'NEAR(a b, 3)');",
+            "SELECT docs.title, snippet(docs, 1, '[', ']', '...', 5) FROM main.docs \
+             WHERE (\"DOCS\" MATCH 'NEAR(a b, 3)');",
             "SELECT title FROM docs /* of all */ WHERE docs.docs match 'fox' -- words",
             "SELECT docs.title FROM other, docs WHERE docs MATCH ('fox')",
             "SELECT 'docs' FROM [docs] WHERE docs MATCH 'a' OR title LIKE '%fox%' ORDER BY 1",

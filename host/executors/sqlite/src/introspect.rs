@@ -190,8 +190,9 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
 /// The engine compares kind and name with the declaration, letter case aside, and otherwise goes by
 /// the declaration alone.
 pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
-    let sql = "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(rootpage AS INTEGER), CAST(sql AS TEXT) FROM sqlite_schema \
-               WHERE lower(CAST(type AS TEXT)) IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
+    let sql = "SELECT CAST(name AS TEXT), CAST(type AS TEXT), CAST(rootpage AS INTEGER), CAST(sql \
+               AS TEXT) FROM sqlite_schema WHERE lower(CAST(type AS TEXT)) IN ('table', 'view') \
+               AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
     let mut entries = Vec::new();
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
@@ -438,7 +439,8 @@ fn lines(
     space: &mut Space,
     reason: &mut Option<String>,
 ) -> rusqlite::Result<Vec<Line>> {
-    let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') ORDER BY cid";
+    let sql = "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1, 'main') \
+               ORDER BY cid";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([&entry.name])?;
     let mut lines = Vec::new();

@@ -35,8 +35,9 @@ impl FileState {
         let log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.size() > 0);
         if is_wal && log && !beside(path, "-shm").is_file() {
             return Err(config.unavailable(
-                "it is in WAL mode and has a log (-wal) without the index (-shm) that reading it needs; \
-                 open it once with a program that may write to it, or copy all of its files while nobody uses it",
+                "it is in WAL mode and has a log (-wal) without the index (-shm) that reading it \
+                 needs; open it once with a program that may write to it, or copy all of its files \
+                 while nobody uses it",
             ));
         }
         let changes =

@@ -311,7 +311,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_cell_comes_back(numbers in prop::collection::vec(prop::option::of((any::<bool>(), -1_000_000_i64..1_000_000)), 0..30)) {
+        fn every_cell_comes_back(
+            numbers in prop::collection::vec(
+                prop::option::of((any::<bool>(), -1_000_000_i64..1_000_000)), 0..30
+            )
+        ) {
             let cells: Vec<ValueRef<'_>> = numbers.iter().map(|number| match number {
                 None => ValueRef::Null,
                 Some((true, n)) => ValueRef::Integer(*n),
@@ -334,11 +338,15 @@ mod tests {
         }
 
         #[test]
-        fn batches_are_the_column_in_parts(kinds in prop::collection::vec(0..4_usize, 1..30), other in 0..6_usize, at in 0..30_usize, most in 1..8_usize) {
+        fn batches_are_the_column_in_parts(
+            kinds in prop::collection::vec(0..4_usize, 1..30), other in 0..6_usize,
+            at in 0..30_usize, most in 1..8_usize
+        ) {
             use ValueRef::{Blob, Integer, Null, Real, Text};
             // Columns of one storage class with a cell of another somewhere.
             let cells = [Null, Integer(1), Real(1.5), Text(b"a"), Blob(b"\x01"), Text(b"\xff")];
-            let mut column: Vec<ValueRef<'_>> = kinds.iter().map(|kind| if *kind == 0 { Null } else { cells[other] }).collect();
+            let mut column: Vec<ValueRef<'_>> =
+                kinds.iter().map(|kind| if *kind == 0 { Null } else { cells[other] }).collect();
             let at = at % column.len();
             column[at] = cells[(other + kinds[0]) % cells.len()];
             let (whole, replaced) = build_in_batches(&column, usize::MAX);

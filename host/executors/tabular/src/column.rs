@@ -168,7 +168,9 @@ impl Column {
     /// Returns true if a decimal comma is the only reading of its numbers.
     fn has_decimal_comma(&self) -> bool {
         !self.real
-            && matches!(self.numbers.decide(), Some(Ok(decided)) if decided.decimal == Decimal::Comma)
+            && matches!(
+                self.numbers.decide(), Some(Ok(decided)) if decided.decimal == Decimal::Comma
+            )
     }
 
     /// The readings of numbers of which none is the right one so far: with a point and with a comma

@@ -42,7 +42,8 @@ pub(crate) fn check(file: &File, metadata: &ParquetMetaData) -> Result<u64, Stri
         }
         if largest > GROUP {
             return Err(format!(
-                "unpacking a group of its rows takes more than {GROUP} bytes; write it in smaller pages"
+                "unpacking a group of its rows takes more than {GROUP} bytes; write it in \
+                 smaller pages"
             ));
         }
         repeating = repeated.max(repeating);

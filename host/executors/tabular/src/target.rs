@@ -177,7 +177,9 @@ impl WrittenFile {
     }
 
     fn write_error(&self, error: &rusqlite::Error) -> ImportError {
-        let is_full = matches!(error, rusqlite::Error::SqliteFailure(code, _) if code.code == ErrorCode::DiskFull);
+        let is_full = matches!(
+            error, rusqlite::Error::SqliteFailure(code, _) if code.code == ErrorCode::DiskFull
+        );
         match is_full {
             true => ImportError::TooMuch {
                 what: format!(

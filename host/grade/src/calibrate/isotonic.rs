@@ -191,11 +191,17 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_never_falls_and_keeps_the_mean_within_its_bounds(all in proptest::collection::vec((0_u8..12, proptest::bool::ANY), 1..80)) {
-            let all: Vec<(f64, bool)> = all.into_iter().map(|(step, right)| (f64::from(step) / 11.0, right)).collect();
+        fn it_never_falls_and_keeps_the_mean_within_its_bounds(
+            all in proptest::collection::vec((0_u8..12, proptest::bool::ANY), 1..80)
+        ) {
+            let all: Vec<(f64, bool)> =
+                all.into_iter().map(|(step, right)| (f64::from(step) / 11.0, right)).collect();
             let curve = isotonic(&points(&all));
             proptest::prop_assert!(curve.values.is_sorted() && curve.thresholds.is_sorted());
-            let mean = all.iter().map(|(confidence, _)| curve.apply(*confidence)).sum::<f64>() / all.len() as f64;
+            let mean = all
+                .iter()
+                .map(|(confidence, _)| curve.apply(*confidence)).sum::<f64>() / all
+                .len() as f64;
             let share = all.iter().filter(|(_, right)| *right).count() as f64 / all.len() as f64;
             // Of n answers that are all right, or all wrong, n/(n + 2) are given away: less than
             // one.

@@ -194,7 +194,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_is_a_summit_that_never_falls(all in proptest::collection::vec((0.0_f64..=1.0, proptest::bool::ANY), 2..60)) {
+        fn it_is_a_summit_that_never_falls(
+            all in proptest::collection::vec((0.0_f64..=1.0, proptest::bool::ANY), 2..60)
+        ) {
             let all = points(all);
             let curve = logistic(&all);
             proptest::prop_assert!(curve.slope >= 0.0 && curve.apply(0.2) <= curve.apply(0.7));
@@ -211,7 +213,9 @@ mod tests {
             let loss = |slope: f64, intercept: f64| Logistic { slope, intercept }.loss(&samples);
             let here = loss(curve.slope, curve.intercept) - 1e-9;
             for (slope, intercept) in [(0.05, 0.0), (0.0, 0.05), (0.0, -0.05), (0.05, -0.05)] {
-                proptest::prop_assert!(here <= loss(curve.slope + slope, curve.intercept + intercept));
+                proptest::prop_assert!(
+                    here <= loss(curve.slope + slope, curve.intercept + intercept)
+                );
             }
         }
     }

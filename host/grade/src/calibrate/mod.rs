@@ -66,7 +66,8 @@ pub enum CalibrateError {
     },
     /// Too few for corners.
     #[error(
-        "{} too few for an isotonic curve; it takes at least {LEAST_ISOTONIC}, a logistic one {LEAST_ANSWERS}",
+        "{} too few for an isotonic curve; it takes at least {LEAST_ISOTONIC}, a logistic one \
+         {LEAST_ANSWERS}",
         with_confidence(*answers)
     )]
     TooFewForIsotonic {
@@ -74,7 +75,10 @@ pub enum CalibrateError {
         answers: usize,
     },
     /// All right or all wrong.
-    #[error("all {answers} answers are {}: confidences have nothing to distinguish", if *right { "right" } else { "wrong" })]
+    #[error(
+        "all {answers} answers are {}: confidences have nothing to distinguish",
+        if *right { "right" } else { "wrong" }
+    )]
     OneSided {
         /// The number of answers.
         answers: usize,

@@ -50,8 +50,8 @@ pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
         }
         svg.close();
     }
-    let description = "A question that took more calls than the budget counts as wrong. Where a curve is flat, more calls buy \
-         nothing.";
+    let description = "A question that took more calls than the budget counts as wrong. Where a \
+                       curve is flat, more calls buy nothing.";
     Some(svg.finish(
         "Right answers within a budget",
         description,

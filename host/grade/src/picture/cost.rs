@@ -98,8 +98,8 @@ fn draw(report: &CompareReport, paid: Paid, edge: &[String]) -> Option<Picture> 
     names(&mut svg, &points, &taken, &frame);
     let title = format!("Right answers against {}", paid.name());
     let description = format!(
-        "Up is better, left is cheaper. The dashed line is the Pareto edge: no other arm has as many right answers for \
-         less. On it: {}.",
+        "Up is better, left is cheaper. The dashed line is the Pareto edge: no other arm has as \
+         many right answers for less. On it: {}.",
         edge.join(", ")
     );
     Some(svg.finish(title, description, (frame.right + 40.0, frame.bottom + 46.0)))

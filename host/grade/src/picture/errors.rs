@@ -74,7 +74,8 @@ pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
         y += high + 10.0;
     }
     svg.line("axis", (left, top - 4.0), (left, y - 4.0));
-    let description = "Every question of an arm has one outcome; errors are parts of the outcomes without an answer.";
+    let description = "Every question of an arm has one outcome; errors are parts of the outcomes \
+                       without an answer.";
     Some(svg.finish("What became of the questions", description, (left + PLOT + 120.0, y + 4.0)))
 }
 

@@ -105,7 +105,8 @@ pub fn shares(report: &BenchmarkReport) -> Picture {
     draw(&Plot {
         title: format!("Right answers of {}", report.arm.name),
         description:
-            "A dot is the share of right answers, its line the 95 % interval; the line down is the share of all."
+            "A dot is the share of right answers, its line the 95 % interval; the line down is the \
+             share of all."
                 .to_owned(),
         axis: "per cent".to_owned(),
         zero: figures.share.share,

@@ -65,8 +65,9 @@ pub fn reliability(arm: &str, calibration: &Calibration) -> Picture {
     let auroc = calibration.auroc.map(|auroc| format!(", AUROC {auroc:.3}")).unwrap_or_default();
     let title = format!("Reliability of {arm}");
     let description = format!(
-        "A dot is a tenth of the scale of confidence; on the dashed line confidence equals the share of right answers, below it claims \
-         too much. Expected calibration error {:.3}{auroc}.",
+        "A dot is a tenth of the scale of confidence; on the dashed line confidence equals the \
+         share of right answers, below it claims too much. Expected calibration error \
+         {:.3}{auroc}.",
         calibration.ece
     );
     svg.finish(title, description, (frame.right + 24.0, base + 22.0))

@@ -71,7 +71,8 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
         y += shown.len().div_ceil(in_row) as f64 * CELL + 6.0;
     }
     let mut description = format!(
-        "A cell a question, by database. {} only {} answers right, {} only {}, {} both, {} neither.",
+        "A cell a question, by database. {} only {} answers right, {} only {}, \
+         {} both, {} neither.",
         count(pair.c, "question"),
         pair.second,
         pair.b,

@@ -92,7 +92,8 @@ pub(crate) fn notes(arms: &[(&str, Band)]) -> Vec<String> {
     }
     match arms.iter().max_by(|(_, one), (_, other)| width(one).total_cmp(&width(other))) {
         Some((widest, band)) if arms.len() > EACH => vec![format!(
-            "over {} seeds shares differ by up to {:.1} points (`{widest}`): the figures here are those of the first seed",
+            "over {} seeds shares differ by up to {:.1} points (`{widest}`): the figures here are \
+             those of the first seed",
             band.seeds,
             width(band) * 100.0
         )],
@@ -104,7 +105,8 @@ fn note(arm: &str, band: &Band) -> String {
     let low = band.low * 100.0;
     let high = band.high * 100.0;
     format!(
-        "over {} seeds `{arm}` has {low:.1} to {high:.1} % right: its figures here are those of the first seed",
+        "over {} seeds `{arm}` has {low:.1} to {high:.1} % right: its figures here are those of \
+         the first seed",
         band.seeds
     )
 }
@@ -151,7 +153,8 @@ mod tests {
             (report.figures.share.right, report.results.len(), report.basis.partial.is_none()),
             (2, 4, true)
         );
-        let expected = "over 3 seeds `a` has 25.0 to 75.0 % right: its figures here are those of the first seed";
+        let expected = "over 3 seeds `a` has 25.0 to 75.0 % right: its figures here are those of \
+                        the first seed";
         assert!(
             report.basis.warnings.iter().any(|warning| warning == expected),
             "{:?}",
@@ -195,7 +198,8 @@ mod tests {
             vec![("a", band(0.5)), ("b", band(0.75)), ("c", band(0.5)), ("d", band(0.5))];
         assert_eq!(notes(&arms).len(), 4);
         arms.push(("e", band(0.5)));
-        let expected = "over 3 seeds shares differ by up to 50.0 points (`b`): the figures here are those of the first seed";
+        let expected = "over 3 seeds shares differ by up to 50.0 points (`b`): the figures here \
+                        are those of the first seed";
         assert_eq!((notes(&arms), notes(&[])), (vec![expected.to_owned()], Vec::new()));
     }
 

@@ -26,7 +26,8 @@ pub enum FailOn {
 pub enum FailOnError {
     /// There is no such condition.
     #[error(
-        "`{0}` is no condition; the conditions are `regression`, `difference`, `not-better` and `below:POINTS`, such as `below:-2`"
+        "`{0}` is no condition; the conditions are `regression`, `difference`, `not-better` and \
+         `below:POINTS`, such as `below:-2`"
     )]
     Unknown(String),
     /// The points are no number between −100 and 100.

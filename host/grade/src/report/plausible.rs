@@ -71,7 +71,8 @@ pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
     let low = wilson(right, of).low;
     (of > 0 && low > SOLVED).then(|| {
         format!(
-            "{right} of {of} answers are right (at least {:.1} %), where one of 16 recorded systems or more was right for {:.1} %",
+            "{right} of {of} answers are right (at least {:.1} %), where one of 16 recorded \
+             systems or more was right for {:.1} %",
             low * 100.0,
             SOLVED * 100.0
         )
@@ -151,7 +152,8 @@ impl Plausibility {
         let same =
             self.same_wrong.filter(|same| self.wrong_pairs >= PAIRS && *same < SAME_WRONG / 2.0)?;
         Some(format!(
-            "of {} pairs of wrong answers to one question {:.0} % are the same, and {:.0} % for recorded systems",
+            "of {} pairs of wrong answers to one question {:.0} % are the same, and {:.0} % for \
+             recorded systems",
             self.wrong_pairs,
             same * 100.0,
             SAME_WRONG * 100.0
@@ -164,8 +166,8 @@ impl Plausibility {
         let low = wilson(right, self.voted).low;
         (self.voted >= QUESTIONS && low > expected + MARGIN).then(|| {
             format!(
-                "what most results agree on is right for {:.1} % of {} questions (at least {:.1} %), and for {:.1} % of them where recorded \
-                 systems agreed as much",
+                "what most results agree on is right for {:.1} % of {} questions (at least {:.1} \
+                 %), and for {:.1} % of them where recorded systems agreed as much",
                 share * 100.0,
                 self.voted,
                 low * 100.0,

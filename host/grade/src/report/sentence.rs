@@ -88,7 +88,8 @@ fn describe_comparison(
     match decision {
         Decision::None => {
             format!(
-                "no difference was found between `{first}` and `{second}` (`{second}` minus `{first}`: {} points, {facts}): {}",
+                "no difference was found between `{first}` and `{second}` (`{second}` minus \
+                 `{first}`: {} points, {facts}): {}",
                 points_with_sign(difference),
                 describe_power(pair)
             )
@@ -112,7 +113,8 @@ fn describe_decision(pair: &PairReport, decision: Decision) -> &'static str {
         Decision::Unsure if pair.interval.is_none() => "too little to be sure of",
         Decision::Unsure if pair.holm < LEVEL => match pair.clusters.of {
             Drawn::Databases => {
-                "the test confirms it on these questions, but the databases disagree: not sure for others"
+                "the test confirms it on these questions, but the databases disagree: \
+                 not sure for others"
             }
             Drawn::Questions => {
                 "the test confirms it, but the interval does not leave out zero: not sure"

@@ -15,7 +15,8 @@ const TOLERANCE: f64 = 1e-6;
 
 pub(super) const BAG_V1: RuleDef = RuleDef {
     name: "bag-v1",
-    summary: "rows as a multiset, columns in any order, row order when asked for, numbers to 1e-6; empty is excluded",
+    summary: "rows as a multiset, columns in any order, row order when asked for, numbers to 1e-6; \
+              empty is excluded",
     empty_is_informative: false,
     counts_columns: true,
     compare,
@@ -175,10 +176,16 @@ mod tests {
             })
         ) {
             let permuted: Vec<Vec<Option<i64>>> =
-                columns.iter().map(|column| rows.iter().map(|row| table[*column][*row]).collect()).collect();
+                columns
+                    .iter()
+                    .map(|column| rows.iter().map(|row| table[*column][*row]).collect())
+                    .collect();
             prop_assert_eq!(bag_v1(&numbers(&table), &numbers(&permuted), false), Verdict::Right);
-            let columns_only: Vec<_> = columns.iter().map(|column| table[*column].clone()).collect();
-            prop_assert_eq!(bag_v1(&numbers(&table), &numbers(&columns_only), true), Verdict::Right);
+            let columns_only: Vec<_> =
+                columns.iter().map(|column| table[*column].clone()).collect();
+            prop_assert_eq!(
+                bag_v1(&numbers(&table), &numbers(&columns_only), true), Verdict::Right
+            );
         }
 
         #[test]

@@ -82,12 +82,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn a_result_is_right_against_itself(columns in (1..5_usize, 0..6_usize).prop_flat_map(|(w, h)| columns(w, h))) {
+    fn a_result_is_right_against_itself(
+        columns in (1..5_usize, 0..6_usize).prop_flat_map(|(w, h)| columns(w, h))
+    ) {
         let one = result(&columns);
         for rule in Rule::all() {
             for facts in FACTS {
                 let wanted =
-                    if one.row_count() == 0 && *rule == Rule::BAG_V1 { Verdict::Excluded } else { Verdict::Right };
+                    if one.row_count() == 0 && *rule
+                        == Rule::BAG_V1 { Verdict::Excluded } else { Verdict::Right };
                 prop_assert_eq!(rule.compare(&one, &one, facts), wanted, "{}", rule);
             }
         }
@@ -103,7 +106,9 @@ proptest! {
                 if !is_informative(*rule, &a) || !is_informative(*rule, &b) {
                     continue;
                 }
-                prop_assert_eq!(rule.compare(&a, &b, facts), rule.compare(&b, &a, facts), "{}", rule);
+                prop_assert_eq!(
+                    rule.compare(&a, &b, facts), rule.compare(&b, &a, facts), "{}", rule
+                );
             }
         }
     }
@@ -141,7 +146,9 @@ proptest! {
             prop_assert!(rule.compare(&one, &by_both, FACTS[0]).is_right(), "{}", rule);
             prop_assert!(rule.compare(&one, &by_columns, FACTS[1]).is_right(), "{}", rule);
             prop_assert_eq!(rule.fingerprint(&one, FACTS[0]), rule.fingerprint(&by_both, FACTS[0]));
-            prop_assert_eq!(rule.fingerprint(&one, FACTS[1]), rule.fingerprint(&by_columns, FACTS[1]));
+            prop_assert_eq!(
+                rule.fingerprint(&one, FACTS[1]), rule.fingerprint(&by_columns, FACTS[1])
+            );
         }
         prop_assert!(Rule::BIRD_EX.compare(&one, &by_rows, FACTS[1]).is_right());
     }
@@ -171,16 +178,21 @@ proptest! {
     /// Noise far below the tolerance changes nothing where one is allowed, the digests included,
     /// and everything where none is.
     #[test]
-    fn the_tolerance_is_the_rules_own(cells in proptest::collection::vec(1..1_000_u32, 1..8), at in 0..8_usize) {
+    fn the_tolerance_is_the_rules_own(
+        cells in proptest::collection::vec(1..1_000_u32, 1..8), at in 0..8_usize
+    ) {
         let halves: Vec<f64> = cells.iter().map(|cell| f64::from(*cell) / 4.0).collect();
         let mut noisy = halves.clone();
         noisy[at % cells.len()] *= 1.0 + 1e-12;
-        let column = |cells: &[f64]| table(vec![Arc::new(Float64Array::from(cells.to_vec())) as ArrayRef]);
+        let column =
+            |cells: &[f64]| table(vec![Arc::new(Float64Array::from(cells.to_vec())) as ArrayRef]);
         let exact = column(&halves);
         let noisy = column(&noisy);
         for rule in Rule::all() {
             let is_tolerant = [Rule::BAG_V1, Rule::SPIDER2].contains(rule);
-            prop_assert_eq!(rule.compare(&exact, &noisy, FACTS[0]).is_right(), is_tolerant, "{}", rule);
+            prop_assert_eq!(
+                rule.compare(&exact, &noisy, FACTS[0]).is_right(), is_tolerant, "{}", rule
+            );
             let same = rule.fingerprint(&exact, FACTS[0]) == rule.fingerprint(&noisy, FACTS[0]);
             prop_assert!(same == is_tolerant || *rule == Rule::SPIDER2, "{}", rule);
         }

@@ -284,7 +284,8 @@ mod tests {
             name.parse::<Rule>().unwrap_err().to_string()
         }
         assert_eq!(unknown("bird"), "there is no comparison rule `bird`; did you mean `bird-ex`?");
-        let all = "there is no comparison rule `zzz`; there are bag-v1, bird-ex, spider-ex, spider2, strict";
+        let all = "there is no comparison rule `zzz`; there are bag-v1, bird-ex, spider-ex, \
+                   spider2, strict";
         assert_eq!(unknown("zzz"), all);
     }
 

@@ -18,7 +18,8 @@ const RELATIVE: f64 = 1e-9;
 
 pub(super) const SPIDER2: RuleDef = RuleDef {
     name: "spider2",
-    summary: "the gold's columns among the predicted ones, each sorted on its own, numbers to 0.01, NULL as 0",
+    summary: "the gold's columns among the predicted ones, each sorted on its own, numbers to \
+              0.01, NULL as 0",
     empty_is_informative: true,
     counts_columns: false,
     compare,

@@ -13,7 +13,8 @@ use super::{Facts, RuleDef, Verdict};
 
 pub(super) const SPIDER_EX: RuleDef = RuleDef {
     name: "spider-ex",
-    summary: "rows as a multiset, columns in any order, row order when the gold has ORDER BY, numbers exact",
+    summary: "rows as a multiset, columns in any order, row order when the gold has \
+              ORDER BY, numbers exact",
     empty_is_informative: true,
     counts_columns: true,
     compare,

@@ -66,7 +66,8 @@ pub enum MergeError {
     },
     /// A run holds a question of another shard.
     #[error(
-        "the run `{run}` is shard {shard} and holds the question `{id}`, whose place {place} is not of it"
+        "the run `{run}` is shard {shard} and holds the question `{id}`, whose place {place} \
+         is not of it"
     )]
     Foreign {
         /// The id of the run.

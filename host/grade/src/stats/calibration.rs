@@ -155,14 +155,25 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn every_answer_is_in_one_bin(scored in proptest::collection::vec((0.0_f64..=1.0, proptest::bool::ANY), 0..60), bins in 1_u32..25) {
+        fn every_answer_is_in_one_bin(
+            scored in proptest::collection::vec((0.0_f64..=1.0, proptest::bool::ANY), 0..60),
+            bins in 1_u32..25
+        ) {
             let found = reliability(&scored, bins);
-            proptest::prop_assert_eq!(found.iter().map(|bin| bin.answers).sum::<u64>(), scored.len() as u64);
+            proptest::prop_assert_eq!(
+                found.iter().map(|bin| bin.answers).sum::<u64>(), scored.len() as u64
+            );
             for bin in &found {
-                let held = scored.iter().filter(|(confidence, _)| bin.low <= *confidence && (*confidence < bin.high || bin.high == 1.0));
+                let held = scored.iter().filter(
+                    |(confidence, _)| bin.low <= *confidence && (
+                        *confidence < bin.high || bin.high == 1.0
+                    )
+                );
                 // An edge that is no exact double may fall to its neighbour.
                 proptest::prop_assert!(held.count().abs_diff(bin.answers as usize) <= 1);
-                proptest::prop_assert!(bin.mean_confidence >= bin.low - 1e-9 && bin.mean_confidence <= bin.high + 1e-9);
+                proptest::prop_assert!(
+                    bin.mean_confidence >= bin.low - 1e-9 && bin.mean_confidence <= bin.high + 1e-9
+                );
             }
         }
     }

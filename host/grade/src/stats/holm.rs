@@ -35,7 +35,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_order_is_kept_and_nothing_shrinks(p in proptest::collection::vec(0.0_f64..=1.0, 0..20)) {
+        fn the_order_is_kept_and_nothing_shrinks(
+            p in proptest::collection::vec(0.0_f64..=1.0, 0..20)
+        ) {
             let adjusted = holm(&p);
             for one in 0..p.len() {
                 proptest::prop_assert!(adjusted[one] >= p[one] && adjusted[one] <= 1.0);

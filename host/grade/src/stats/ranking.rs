@@ -89,27 +89,40 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_is_the_share_of_pairs_in_order(scored in proptest::collection::vec((0_u8..6, proptest::bool::ANY), 1..40)) {
-            let scored: Vec<(f64, bool)> = scored.into_iter().map(|(step, right)| (f64::from(step) / 5.0, right)).collect();
+        fn it_is_the_share_of_pairs_in_order(
+            scored in proptest::collection::vec((0_u8..6, proptest::bool::ANY), 1..40)
+        ) {
+            let scored: Vec<(f64, bool)> =
+                scored.into_iter().map(|(step, right)| (f64::from(step) / 5.0, right)).collect();
             let mut pairs = Vec::new();
             for (above, _) in scored.iter().filter(|(_, right)| *right) {
                 for (below, _) in scored.iter().filter(|(_, right)| !right) {
-                    pairs.push(if above > below { 1.0 } else if above == below { 0.5 } else { 0.0 });
+                    pairs.push(
+                        if above > below { 1.0 } else if above == below { 0.5 } else { 0.0 }
+                    );
                 }
             }
             match auroc(&scored) {
                 None => proptest::prop_assert!(pairs.is_empty()),
-                Some(area) => proptest::prop_assert!((area - pairs.iter().sum::<f64>() / pairs.len() as f64).abs() < 1e-12),
+                Some(area) => proptest::prop_assert!(
+                    (area - pairs.iter().sum::<f64>() / pairs.len() as f64).abs() < 1e-12
+                ),
             }
         }
 
         #[test]
-        fn the_last_point_answers_everything(scored in proptest::collection::vec((0.0_f64..=1.0, proptest::bool::ANY), 1..40)) {
+        fn the_last_point_answers_everything(
+            scored in proptest::collection::vec((0.0_f64..=1.0, proptest::bool::ANY), 1..40)
+        ) {
             let curve = risk_coverage(&scored);
             let wrong = scored.iter().filter(|(_, right)| !right).count() as f64;
             let last = curve.last().unwrap();
-            proptest::prop_assert_eq!((last.coverage, last.risk), (1.0, wrong / scored.len() as f64));
-            proptest::prop_assert!(curve.windows(2).all(|pair| pair[0].threshold > pair[1].threshold));
+            proptest::prop_assert_eq!(
+                (last.coverage, last.risk), (1.0, wrong / scored.len() as f64)
+            );
+            proptest::prop_assert!(
+                curve.windows(2).all(|pair| pair[0].threshold > pair[1].threshold)
+            );
         }
     }
 }

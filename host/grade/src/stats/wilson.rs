@@ -55,7 +55,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_holds_the_share_and_mirrors((right, of) in (1_u64..2_000).prop_flat_map(|of| (0..=of, proptest::strategy::Just(of)))) {
+        fn it_holds_the_share_and_mirrors(
+            (right, of) in (1_u64..2_000).prop_flat_map(|of| (0..=of, proptest::strategy::Just(of)))
+        ) {
             let here = wilson(right, of);
             let there = wilson(of - right, of);
             proptest::prop_assert!(here.contains(right as f64 / of as f64));

@@ -103,7 +103,8 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
     let (of_20, questions_of_20) = coverage(20, 2);
     let (of_8, _) = coverage(8, 3);
     println!(
-        "coverage of 95 %: {of_20} with 20 databases ({questions_of_20} by questions), {of_8} with 8"
+        "coverage of 95 %: {of_20} with 20 databases ({questions_of_20} by questions), \
+         {of_8} with 8"
     );
     assert!((0.89..=0.97).contains(&of_20), "{of_20} with 20 databases");
     assert!((0.82..=0.95).contains(&of_8), "{of_8} with 8 databases");

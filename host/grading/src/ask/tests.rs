@@ -18,7 +18,8 @@ struct World {
 impl World {
     fn new(is_well: bool) -> Self {
         let folder = syrch_kit::scratch();
-        let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
+        let shop = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); \
+                    INSERT INTO customers(name) VALUES ('Ada'), ('Ben');";
         syrch_kit::sqlite(folder.path().join("shop.sqlite"), shop);
         let task =
             json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});

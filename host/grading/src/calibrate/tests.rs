@@ -326,7 +326,8 @@ fn what_cannot_be_fitted_is_said_so() {
     let two = record(vec![arm(|_| ()), other]);
     assert_eq!(
         say(&two, None),
-        "the run `1a2b` cannot be calibrated on: it has several arms; choose one with --arm: `decompose`, `other`"
+        "the run `1a2b` cannot be calibrated on: it has several arms; choose one with --arm: \
+         `decompose`, `other`"
     );
     assert!(say(&two, Some("third")).ends_with("it has no arm `third`, but `decompose`, `other`"));
     assert!(say(&two, Some("other")).contains("0 graded answers with a confidence are too few"));

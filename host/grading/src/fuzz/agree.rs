@@ -69,7 +69,8 @@ impl Fuzzed {
         if manifest.suite != suite.digest {
             let shown = folder.display();
             let message = format!(
-                "the fuzzed suite in `{shown}` was made for other questions or expected answers; make a new one"
+                "the fuzzed suite in `{shown}` was made for other questions or expected answers; \
+                 make a new one"
             );
             return Err(Error::Unfit(message));
         }
@@ -157,7 +158,10 @@ impl Fuzzed {
             let agreed = found.agreed;
             let variants = found.variants;
             let folder = self.folder.display();
-            tracing::info!(target: LOG, database = db, "right on {agreed} of {variants} variants, and first not on `{folder}/{file}`");
+            tracing::info!(
+                target: LOG, database = db, "right on {agreed} of {variants} variants, and first \
+                    not on `{folder}/{file}`"
+            );
         }
         Ok(found)
     }

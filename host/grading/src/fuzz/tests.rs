@@ -33,7 +33,9 @@ fn world() -> World {
     fn line(id: &str, gold: &str) -> String {
         format!(
             "{}\n",
-            serde_json::json!({"id": id, "db": "shop", "question": format!("Question {id}?"), "gold_sql": gold})
+            serde_json::json!({
+                "id": id, "db": "shop", "question": format!("Question {id}?"), "gold_sql": gold
+            })
         )
     }
     let lines = line("a", GOLD)

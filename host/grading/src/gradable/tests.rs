@@ -268,12 +268,14 @@ fn five_kinds_of_faults_are_named_and_the_rest_counted() {
     let one = warning(&faults(1)).unwrap();
     assert_eq!(
         one,
-        "1 question cannot be graded and is not asked: q00: does not run; `suite lint` lists all of them"
+        "1 question cannot be graded and is not asked: q00: does not run; `suite lint` \
+         lists all of them"
     );
     let many = warning(&faults(12)).unwrap();
     assert_eq!(
         many,
-        "12 questions cannot be graded and are not asked: q00 and 11 more: does not run; `suite lint` lists all of them"
+        "12 questions cannot be graded and are not asked: q00 and 11 more: does not run; `suite \
+         lint` lists all of them"
     );
     let kinds = (0..12).map(|id| (format!("q{id:02}"), format!("fault {}", id % 6))).collect();
     let many = warning(&kinds).unwrap();

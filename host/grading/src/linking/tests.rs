@@ -84,9 +84,15 @@ fn literals_are_shown_by_cells_and_facts_as_whole_words() {
 fn a_prompt_is_the_text_of_its_messages() {
     let request =
         |body| Preview { method: "POST".into(), url: String::new(), headers: Vec::new(), body };
-    let body = json!({"model": "abc", "messages": [{"role": "system", "content": "äb"}, {"role": "user", "content": "cd"}]});
+    let body = json!({
+        "model": "abc", "messages": [
+            {"role": "system", "content": "äb"}, {"role": "user", "content": "cd"}
+        ]
+    });
     assert_eq!(length(&request(body)), 4);
-    let body = json!({"system": "abc", "messages": [{"role": "user", "content": [{"type": "text", "text": "de"}]}]});
+    let body = json!({
+        "system": "abc", "messages": [{"role": "user", "content": [{"type": "text", "text": "de"}]}]
+    });
     assert_eq!(length(&request(body)), 5);
 }
 
@@ -104,7 +110,9 @@ fn shares_are_of_all_questions_together() {
 
 proptest! {
     #[test]
-    fn a_text_holds_what_stands_between_signs(before in "\\PC{0,8}", part in "[a-zß]{1,5}", after in "\\PC{0,8}") {
+    fn a_text_holds_what_stands_between_signs(
+        before in "\\PC{0,8}", part in "[a-zß]{1,5}", after in "\\PC{0,8}"
+    ) {
         let text = format!("{before} {part},{after}");
         prop_assert!(holds(&text, &part));
         let _ = holds(&before, &after);

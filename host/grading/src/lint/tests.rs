@@ -50,7 +50,9 @@ impl Home {
 
     /// The kind found in one statement, if any.
     async fn find_kind(&self, sql: &str, ordered: bool) -> Option<String> {
-        let question = json!({"id": "q", "db": "school", "question": "?", "gold_sql": sql, "ordered": ordered});
+        let question = json!({
+            "id": "q", "db": "school", "question": "?", "gold_sql": sql, "ordered": ordered
+        });
         let mut found = self.lint(&[question]).await;
         assert!(found.len() < 2, "{found:?}");
         found.pop().map(|found| found.replace("q 1 ", ""))
@@ -76,7 +78,10 @@ async fn golds_that_cannot_be_had_are_errors() {
         question("write", "DELETE FROM child"),
         question("hidden", "WITH x AS (SELECT 1) DELETE FROM child"),
         question("function", "SELECT load_extension('x')"),
-        json!({"id": "second", "db": "school", "question": "?", "gold_sql": "SELECT 1", "gold_alternatives": ["SELECT 2", "SELECT"]}),
+        json!({
+            "id": "second", "db": "school", "question": "?", "gold_sql": "SELECT 1",
+            "gold_alternatives": ["SELECT 2", "SELECT"]
+        }),
         postgres,
         other,
     ];
@@ -139,7 +144,8 @@ async fn a_tie_that_limit_cuts_is_reported_and_one_that_does_not_matter_is_not()
         ("SELECT name, age FROM child UNION SELECT 'Dan', 7 ORDER BY age LIMIT 2", tie),
         ("SELECT name FROM child UNION SELECT 'Dan' ORDER BY name LIMIT 2", None),
         (
-            "SELECT name FROM (SELECT name, age FROM child UNION ALL SELECT 'Dan', 7) ORDER BY age LIMIT 2",
+            "SELECT name FROM (SELECT name, age FROM child UNION ALL SELECT 'Dan', 7) \
+             ORDER BY age LIMIT 2",
             tie,
         ),
         (
@@ -183,7 +189,11 @@ async fn an_order_that_is_graded_has_to_be_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_repeats_and_expects_something_else_is_reported() {
     let home = Home::new();
-    let ask = |id: &str, text: &str, sql: &str| json!({"id": id, "db": "school", "question": text, "gold_sql": sql});
+    let ask = |id: &str, text: &str, sql: &str| {
+        json!({
+            "id": id, "db": "school", "question": text, "gold_sql": sql
+        })
+    };
     let mut explained = ask("explained", "How many?", "SELECT 5");
     explained["evidence"] = json!("of all schools");
     let found = home
@@ -204,7 +214,11 @@ async fn files_and_answers_are_looked_at_too() {
     let home = Home::new();
     std::fs::write(home.0.path().join("rows.csv"), "n\n1\n").unwrap();
     std::fs::write(home.0.path().join("none.csv"), "n\n").unwrap();
-    let expects = |id: &str, member: &str, value: Value| json!({"id": id, "db": "school", "question": id, member: value});
+    let expects = |id: &str, member: &str, value: Value| {
+        json!({
+            "id": id, "db": "school", "question": id, member: value
+        })
+    };
     let questions = [
         expects("rows", "expected_data", json!("rows.csv")),
         expects("none", "expected_data", json!("none.csv")),
@@ -239,7 +253,8 @@ async fn the_report_is_in_the_order_of_the_suite_whatever_the_database() {
     assert_eq!(document["schema"], "syrch.lint/1");
     assert_eq!(
         document["findings"][0],
-        json!({"severity": "warning", "kind": "empty", "id": "q0", "line": 1, "item": null, "db": "another", "gold": 1,
+        json!({"severity": "warning", "kind": "empty", "id": "q0", "line": 1, "item": null,
+            "db": "another", "gold": 1,
             "what": "has no rows, as most wrong statements have none"})
     );
 }

@@ -200,7 +200,10 @@ mod tests {
         assert_eq!(
             both,
             ["ASC", "DESC"].map(|sort| {
-                format!("SELECT DISTINCT a, b AS c FROM t ORDER BY c DESC, 1 {sort}, 2 {sort} LIMIT 3 OFFSET 1")
+                format!(
+                    "SELECT DISTINCT a, b AS c FROM t ORDER BY c DESC, 1 {sort}, 2 {sort} \
+                     LIMIT 3 OFFSET 1"
+                )
             })
         );
         let compound =

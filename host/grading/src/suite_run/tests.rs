@@ -39,7 +39,12 @@ impl Home {
 
     /// Writes a suite with a question for each of these expected statements.
     fn suite(&self, golds: &[&str]) {
-        let line = |(at, gold): (usize, &&str)| json!({"id": format!("q{at}"), "db": "shop", "question": format!("What is it (q{at})?"), "gold_sql": gold});
+        let line = |(at, gold): (usize, &&str)| {
+            json!({
+                "id": format!("q{at}"), "db": "shop", "question": format!("What is it (q{at})?"),
+                "gold_sql": gold
+            })
+        };
         let lines: Vec<Value> = golds.iter().enumerate().map(line).collect();
         self.file("suite.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
     }

@@ -10,7 +10,8 @@ use rusqlite::{Connection, OpenFlags};
 /// texts of whole numbers in a column of a key, and `text` otherwise.
 pub(crate) fn script(path: &Path) -> String {
     let source = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' \
+                 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
     let tables = texts(&source, names);
     let parts = [table_script, unique_keys, foreign_keys];
     let script: String =
@@ -77,7 +78,8 @@ fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'
         source,
         &format!("SELECT DISTINCT typeof({name}) FROM {from} WHERE {name} IS NOT NULL"),
     );
-    let is_key = "SELECT name FROM pragma_table_info($t) WHERE pk > 0 UNION SELECT \"from\" FROM pragma_foreign_key_list($t)";
+    let is_key = "SELECT name FROM pragma_table_info($t) WHERE pk > 0 UNION SELECT \"from\" \
+                  FROM pragma_foreign_key_list($t)";
     let is_key = texts(source, &is_key.replace("$t", &text(table))).contains(&column.to_owned());
     let all = |names: &[&str]| kinds.iter().all(|kind| names.contains(&kind.as_str()));
     match kinds.is_empty() {

@@ -68,7 +68,8 @@ impl Engines {
             {
                 server.database(&name, &std::fs::read_to_string(&path).unwrap());
                 let role = format!(
-                    "CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; ANALYZE"
+                    "CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO \
+                     {name}; ANALYZE"
                 );
                 server.psql(&name, &role).unwrap();
             }

@@ -161,7 +161,9 @@ fn statements_are_normal_but_for_what_stands_in_quotes() {
 
 proptest! {
     #[test]
-    fn normal_is_stable_and_blind_to_spaces(words in proptest::collection::vec("[a-zA-Z0-9_.,=()*]{1,6}", 1..12)) {
+    fn normal_is_stable_and_blind_to_spaces(
+        words in proptest::collection::vec("[a-zA-Z0-9_.,=()*]{1,6}", 1..12)
+    ) {
         let one = normal(&words.join(" "));
         prop_assert_eq!(&normal(&one), &one);
         prop_assert_eq!(&normal(&words.join(" \n\t ").to_uppercase()), &one);

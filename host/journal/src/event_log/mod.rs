@@ -40,7 +40,8 @@ pub enum Mode {
 /// A run does something else than its journal holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the run diverges from its journal at record {record}: {found}, where the journal has {expected}"
+    "the run diverges from its journal at record {record}: {found}, where the journal \
+     has {expected}"
 )]
 pub struct Divergence {
     /// The record of the journal, from 1.

@@ -141,7 +141,13 @@ proptest! {
         // As many calls as before, after other pauses.
         let other: Vec<Vec<u8>> = pauses
             .iter()
-            .map(|pauses| pauses.iter().zip(turned.iter().cycle()).map(|(a, b)| a.wrapping_add(*b) % 7).collect())
+            .map(
+                |pauses| pauses
+                    .iter()
+                    .zip(turned.iter().cycle())
+                    .map(|(a, b)| a.wrapping_add(*b) % 7)
+                    .collect()
+            )
             .collect();
         prop_assert_eq!(run(&replay_log(&file(&folder)), &other), first);
     }

@@ -81,7 +81,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_end_in_their_range(temperature: f32, top_p: f32, tokens: u32, stops in prop::collection::vec(".{0,300}", 0..9)) {
+        fn numbers_end_in_their_range(
+            temperature: f32, top_p: f32, tokens: u32,
+            stops in prop::collection::vec(".{0,300}", 0..9)
+        ) {
             let mut request = request("x");
             request.temperature = Some(temperature);
             request.top_p = Some(top_p);
@@ -92,7 +95,12 @@ mod tests {
             prop_assert!(request.temperature.is_none_or(|value| (0.0..=2.0).contains(&value)));
             prop_assert!(request.top_p.is_none_or(|value| (0.0..=1.0).contains(&value)));
             prop_assert!(request.max_tokens.is_some_and(|tokens| tokens > 0));
-            prop_assert!(request.stop.len() <= 4 && request.stop.iter().all(|stop| !stop.is_empty() && stop.len() <= 256));
+            prop_assert!(
+                request.stop
+                    .len() <= 4 && request.stop
+                    .iter()
+                    .all(|stop| !stop.is_empty() && stop.len() <= 256)
+            );
             prop_assert_eq!(request.purpose.name().len(), 64);
         }
     }

@@ -153,7 +153,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_and_the_word_is_found_in_it(before in "\\PC{0,20}", after in "\\PC{0,20}") {
+        fn any_text_is_read_and_the_word_is_found_in_it(
+            before in "\\PC{0,20}", after in "\\PC{0,20}"
+        ) {
             let sql = format!("{before} now {after}");
             prop_assert!(is_volatile(&sql));
             let _ = is_volatile(&format!("{before}date({after}"));

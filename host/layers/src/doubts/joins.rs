@@ -175,7 +175,8 @@ impl Judge<'_> {
             return None;
         }
         let text = format!(
-            "{function} takes rows of {} several times, once for each row that is joined to them: aggregate {} before the join, or filter by IN or EXISTS",
+            "{function} takes rows of {} several times, once for each row that is joined to them: \
+             aggregate {} before the join, or filter by IN or EXISTS",
             one.table, one.column
         );
         Some(Doubt { kind: DoubtKind::RepeatedRows, text })

@@ -98,7 +98,8 @@ impl<'u> Probe<'u> {
         let length =
             |which: &str| format!("{which}(CASE WHEN {is_text} AND {digits} THEN {whole} END)");
         Some(format!(
-            "SELECT count(v) AS n, {} AS texts, {} AS numbers, {} AS digits, {} AS days, {} AS shortest, {} AS longest FROM {}",
+            "SELECT count(v) AS n, {} AS texts, {} AS numbers, {} AS digits, {} AS days, {} AS \
+             shortest, {} AS longest FROM {}",
             count(is_text),
             count(&is_number),
             count(&format!("{is_text} AND {digits}")),
@@ -144,7 +145,8 @@ impl<'u> Probe<'u> {
         let [first, last] = JULIAN;
         let beyond = [
             format!(
-                "typeof({column}) IN ('integer', 'real') AND ({column} < {first} OR {column} >= {last})"
+                "typeof({column}) IN ('integer', 'real') AND ({column} < {first} OR \
+                 {column} >= {last})"
             ),
             format!("({}) IS NOT NULL", self.value()),
         ];
@@ -157,7 +159,8 @@ impl<'u> Probe<'u> {
         let column = self.column();
         let spelled = [
             format!(
-                "typeof({column}) = 'text' AND {column} <> '{number}' AND {column} REGEXP '^ *[+-]?[0-9][0-9,.]* *$'"
+                "typeof({column}) = 'text' AND {column} <> '{number}' \
+                 AND {column} REGEXP '^ *[+-]?[0-9][0-9,.]* *$'"
             ),
             format!("CAST(replace({column}, ',', '') AS REAL) = {number}"),
         ];
@@ -199,7 +202,8 @@ impl<'u> Probe<'u> {
             format!("{column} NOT IN ({})", written.join(", ")),
         ];
         Some(format!(
-            "SELECT {column} AS v, count(*) AS n {} GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT {ROWS}",
+            "SELECT {column} AS v, count(*) AS n {} GROUP BY {column} ORDER BY count(*) DESC, \
+             {column} LIMIT {ROWS}",
             self.from(&another)
         ))
     }
@@ -228,8 +232,9 @@ impl<'u> Probe<'u> {
         let grouped = keys.iter().map(|key| format!(", {key}")).collect::<String>();
         let outer = (0..keys.len()).map(|number| format!(", k{number}")).collect::<String>();
         format!(
-            "SELECT min(v) AS one, max(v) AS other FROM (SELECT {column} AS v{named} {} GROUP BY {column}{grouped}) AS t \
-             GROUP BY lower(trim(v)){outer} HAVING count(*) > 1 ORDER BY 1 LIMIT {ROWS}",
+            "SELECT min(v) AS one, max(v) AS other FROM (SELECT {column} AS v{named} {} \
+             GROUP BY {column}{grouped}) AS t GROUP BY lower(trim(v)){outer} HAVING count(*) > 1 \
+             ORDER BY 1 LIMIT {ROWS}",
             self.from(&[])
         )
     }
@@ -256,7 +261,8 @@ impl<'u> Probe<'u> {
         let given = [format!("{column} IS NOT NULL")];
         let from = self.from(&given);
         format!(
-            "SELECT count(*) AS n FROM (SELECT 1 AS v {from} GROUP BY {column} HAVING count(*) > 1 LIMIT 1) AS t"
+            "SELECT count(*) AS n FROM (SELECT 1 AS v {from} GROUP BY {column} HAVING count(*) > 1 \
+             LIMIT 1) AS t"
         )
     }
 
@@ -285,8 +291,9 @@ impl<'u> Probe<'u> {
             );
         }
         format!(
-            "SELECT 1 + count(*) AS n FROM (SELECT 1 AS v {} GROUP BY {} HAVING min({column}) <> max({column}) \
-             OR count({column}) > 0 AND count({column}) < count(*) LIMIT 1) AS t",
+            "SELECT 1 + count(*) AS n FROM (SELECT 1 AS v {} GROUP BY {} \
+             HAVING min({column}) <> max({column}) OR count({column}) > 0 \
+             AND count({column}) < count(*) LIMIT 1) AS t",
             self.from(&[]),
             keys.join(", "),
         )

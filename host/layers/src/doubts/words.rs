@@ -148,7 +148,8 @@ impl Judge<'_> {
         if found.days > found.values / 2 {
             let column = &one.column;
             let text = format!(
-                "the days in {column} are texts that do not begin with the year: {by} puts them in the order of texts"
+                "the days in {column} are texts that do not begin with the year: {by} puts them in \
+                 the order of texts"
             );
             return Some(Doubt { kind: DoubtKind::TextOrder, text });
         }
@@ -167,7 +168,8 @@ impl Judge<'_> {
             return Some(Doubt { kind: DoubtKind::NoNumbers, text });
         }
         let text = format!(
-            "the numbers in {column} are stored as texts: {by} puts them in the order of texts, in which 100 comes before 95"
+            "the numbers in {column} are stored as texts: {by} puts them in the order of texts, \
+             in which 100 comes before 95"
         );
         (!found.is_in_order).then_some(Doubt { kind: DoubtKind::TextOrder, text })
     }
@@ -300,7 +302,8 @@ impl Judge<'_> {
         }
         let has_times = || {
             format!(
-                "{column} holds times of day: {column} {operator} {day} compares with its midnight, not with the whole day"
+                "{column} holds times of day: {column} {operator} {day} compares with its \
+                 midnight, not with the whole day"
             )
         };
         if !self.has_affinities() {
@@ -355,7 +358,8 @@ impl Judge<'_> {
             () if days < values => {
                 let others = values - days;
                 Some(Some(format!(
-                    "{others} of {values} values of {column} are not written as YYYY-MM-DD, and are compared with {day}"
+                    "{others} of {values} values of {column} are not written as YYYY-MM-DD, and \
+                     are compared with {day}"
                 )))
             }
             () => None,
@@ -437,14 +441,16 @@ impl Judge<'_> {
                     return None;
                 }
                 doubt(format!(
-                    "{function} is NULL for {others} of {values} values of {column}, which it cannot read as dates"
+                    "{function} is NULL for {others} of {values} values of {column}, which it \
+                     cannot read as dates"
                 ))
             }
             Stored::Time | Stored::Number if self.has_affinities() => {
                 let has_own_unit = ["unixepoch", "'auto'"].iter().any(|unit| call.contains(unit));
                 if !has_own_unit && self.is_any(probe.any_day_beyond(), SHORT).await? {
                     return doubt(format!(
-                        "{function} takes the numbers in {column} for Julian days, which they are not"
+                        "{function} takes the numbers in {column} for Julian days, which \
+                         they are not"
                     ));
                 }
                 if self.is_any(probe.any_value(), SHORT).await?
@@ -487,7 +493,8 @@ impl Judge<'_> {
             }
         }
         let text = format!(
-            "{} stands beside an aggregate and is not grouped: it is the value of any one row of the group",
+            "{} stands beside an aggregate and is not grouped: it is the value of any one row \
+             of the group",
             one.column
         );
         Some(Doubt { kind: DoubtKind::BareColumn, text })

@@ -213,7 +213,9 @@ mod tests {
         ];
         let expected = json!({
             "model": "m", "max_tokens": 100, "system": "rules\n\nmore rules",
-            "messages": [{"role": "user", "content": "a\n\nb"}, {"role": "assistant", "content": "SELECT"}],
+            "messages": [
+                {"role": "user", "content": "a\n\nb"}, {"role": "assistant", "content": "SELECT"}
+            ],
             "temperature": 1.0, "stop_sequences": ["END"]
         });
         assert_eq!(body_of(&request(&messages, Shape::Sql)), expected);
@@ -270,7 +272,10 @@ mod tests {
             answer(&json!({"type": "message", "content": content, "stop_reason": reason}), "m")
                 .unwrap()
         }
-        let blocks = json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+        let blocks = json!([
+            {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"},
+            {"type": "text", "text": "b"}
+        ]);
         assert_eq!(
             read(blocks, "end_turn"),
             Answer { text: "ab".into(), thought: true, ..Answer::default() }
@@ -280,10 +285,12 @@ mod tests {
         assert_eq!(read(text.clone(), "max_tokens").stopped, Stopped::Length);
         assert_eq!(read(text.clone(), "pause_turn").stopped, Stopped::Length);
         assert_eq!(read(text, "refusal").stopped, Stopped::Refused("a".into()));
-        assert!(
-            matches!(read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not"))
-        );
-        let call = json!([{"type": "tool_use", "name": "t", "input": {"sql": "SELECT 1"}}, {"type": "tool_use"}]);
+        assert!(matches!(
+            read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not")
+        ));
+        let call = json!([
+            {"type": "tool_use", "name": "t", "input": {"sql": "SELECT 1"}}, {"type": "tool_use"}
+        ]);
         assert_eq!(read(call, "tool_use").tool_calls, ["{\"sql\":\"SELECT 1\"}", ""]);
         assert_eq!(answer(&json!({"type": "error", "error": {"message": "no"}}), "m"), None);
         assert_eq!(answer(&json!({"choices": []}), "m"), None);
@@ -291,13 +298,24 @@ mod tests {
 
     #[test]
     fn a_stream_adds_up_to_a_message() {
-        let text = |text: &str| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+        let text = |text: &str| {
+            json!({
+                "type": "content_block_delta", "delta": {"type": "text_delta", "text": text}
+            })
+        };
         let usage = json!({"input_tokens": 5, "output_tokens": 1});
         let events = [
-            json!({"type": "message_start", "message": {"type": "message", "model": "m-1", "content": [], "usage": usage}}),
+            json!({
+                "type": "message_start", "message": {
+                    "type": "message", "model": "m-1", "content": [], "usage": usage
+                }
+            }),
             text("SELECT "),
             text("1"),
-            json!({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 7}}),
+            json!({
+                "type": "message_delta", "delta": {"stop_reason": "max_tokens"},
+                "usage": {"output_tokens": 7}
+            }),
             json!({"type": "message_stop"}),
         ];
         let answer = answer(&whole(&events).unwrap(), "m").unwrap();
@@ -320,7 +338,10 @@ mod tests {
                 .usage
                 .map(|usage| (usage.input_tokens, usage.output_tokens, usage.model))
         }
-        let parts = json!({"input_tokens": 5, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 7});
+        let parts = json!({
+            "input_tokens": 5, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300,
+            "output_tokens": 7
+        });
         assert_eq!(read(parts), Some((325, 7, "m-1".into())));
         assert_eq!(
             read(json!({"input_tokens": 5, "cache_read_input_tokens": null, "output_tokens": 7})),

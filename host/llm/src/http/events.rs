@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn documents_are_read_out_of_a_stream() {
-        let body = b": wait\n\nevent: x\ndata: {\"a\": 1}\n\ndata:{\"b\": 2}\r\n\r\ndata: {\"cut\ndata: [DONE]\ndata: {\"c\": 3}\n";
+        let body = b": wait\n\nevent: x\ndata: {\"a\": 1}\n\ndata:{\"b\": 2}\r\n\r\ndata: {\"cut\n\
+                     data: [DONE]\ndata: {\"c\": 3}\n";
         assert!(is_stream(body) && !is_stream(b"{\"data\": 1}") && !is_stream(b"<html>"));
         assert_eq!(
             read(body),

@@ -106,7 +106,9 @@ mod tests {
     #[test]
     fn odd_numbers_and_halves_of_pairs_are_read() {
         let body = br#"{"a": -Infinity, "b": [NaN, 1e999, -1e400, 0.5], "c": "x \ud83d y", "d": "\ud83d\ude00", "e": "\ude00"}"#;
-        let read = json!({"a": null, "b": [null, null, null, 0.5], "c": "x \u{fffd} y", "d": "😀", "e": "\u{fffd}"});
+        let read = json!({
+            "a": null, "b": [null, null, null, 0.5], "c": "x \u{fffd} y", "d": "😀", "e": "\u{fffd}"
+        });
         assert_eq!(lenient(body), Some(read));
         assert_eq!(
             lenient(b"{\"NaN\": \"NaN \\\" Infinity \\\\\", \"b\": Infinity}"),

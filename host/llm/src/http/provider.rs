@@ -128,7 +128,9 @@ impl<P: Protocol> HttpProvider<P> {
             let model = sent.model;
             let base = self.endpoint.base();
             let status = said.status;
-            tracing::warn!(model, base, %status, %reason, "the request is made again in another form");
+            tracing::warn!(
+                model, base, %status, %reason, "the request is made again in another form"
+            );
             Retry::After(Duration::ZERO)
         } else {
             said.retry
@@ -376,7 +378,8 @@ impl<P: Protocol> HttpProvider<P> {
             (true, 0) => "(empty)".into(),
             (true, bytes) => {
                 format!(
-                    "(no text: the reply has {bytes} bytes of reasoning alone, and no answer apart from it)"
+                    "(no text: the reply has {bytes} bytes of reasoning alone, and no answer \
+                     apart from it)"
                 )
             }
         })

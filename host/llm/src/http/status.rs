@@ -76,7 +76,9 @@ impl Said {
             Some(error) => serde_json::json!({ "error": error }),
             None if is_error => body.clone(),
             None if is_flagged => {
-                serde_json::json!({ "error": { "message": "the reply ended in an error", "code": 502 } })
+                serde_json::json!({
+                    "error": { "message": "the reply ended in an error", "code": 502 }
+                })
             }
             None => return None,
         };
@@ -315,7 +317,11 @@ mod tests {
                 Retry::Yes,
             ),
             (
-                json!({"choices": [{"error": {"code": 502, "message": "x"}, "message": {"content": ""}}]}),
+                json!({
+                    "choices": [{
+                        "error": {"code": 502, "message": "x"}, "message": {"content": ""}
+                    }]
+                }),
                 502,
                 Retry::Yes,
             ),
@@ -454,13 +460,15 @@ mod tests {
     fn what_a_context_has_left_is_read() {
         for (body, tokens) in [
             (
-                "This model's maximum context length is 4096 tokens. However, you requested 4704 tokens (608 in the messages, \
-                 4096 in the completion). Please reduce the length of the messages or completion.",
+                "This model's maximum context length is 4096 tokens. However, you requested 4704 \
+                 tokens (608 in the messages, 4096 in the completion). Please reduce the length of \
+                 the messages or completion.",
                 Some(3_488),
             ),
             (
-                "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 \
-                 tokens and your request has 608 input tokens (4096 > 4096 - 608).",
+                "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum \
+                 context length is 4096 tokens and your request has 608 input tokens \
+                 (4096 > 4096 - 608).",
                 Some(3_488),
             ),
             (
@@ -474,12 +482,13 @@ mod tests {
                 Some(1_000),
             ),
             (
-                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3500 `inputs` tokens \
-                 and 1000 `max_new_tokens`",
+                "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. \
+                 Given: 3500 `inputs` tokens and 1000 `max_new_tokens`",
                 Some(596),
             ),
             (
-                "This model's maximum context length is 4,097 tokens. However, your messages resulted in 5,000 tokens.",
+                "This model's maximum context length is 4,097 tokens. However, your messages \
+                 resulted in 5,000 tokens.",
                 Some(0),
             ),
             (
@@ -503,11 +512,13 @@ mod tests {
         for (text, most) in [
             ("max_tokens must be at most 2048", Some(2_048)),
             (
-                "max_tokens: 10000 > 8192, which is the maximum allowed number of output tokens for m",
+                "max_tokens: 10000 > 8192, which is the maximum allowed number of output \
+                 tokens for m",
                 Some(8_192),
             ),
             (
-                "max_tokens is too large: 10000. This model supports at most 4,096 completion tokens",
+                "max_tokens is too large: 10000. This model supports at most 4,096 \
+                 completion tokens",
                 Some(4_096),
             ),
             ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", Some(8_192)),

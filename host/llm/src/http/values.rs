@@ -19,7 +19,8 @@ pub(crate) fn decimal(value: f32, most: f32) -> Option<Value> {
 /// The end of a prompt that asks for a document of that schema.
 pub(crate) fn schema_in_words(schema: &str) -> String {
     format!(
-        "\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n{schema}"
+        "\n\nReply with one JSON document that matches this JSON schema, and with nothing else:\n\
+         {schema}"
     )
 }
 
@@ -136,7 +137,9 @@ mod tests {
     fn error_texts_come_in_several_forms() {
         assert_eq!(error_text(b"{\"error\":{\"message\":\"no\"}}"), "no");
         assert_eq!(
-            error_text(b"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"no\"}}"),
+            error_text(
+                b"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"no\"}}"
+            ),
             "no"
         );
         assert_eq!(error_text(b"{\"error\":\"no\"}"), "no");

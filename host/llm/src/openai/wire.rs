@@ -9,8 +9,9 @@ use crate::http::values::{self, count, decimal, holds_statement, schema_in_words
 use crate::http::{Answer, Quirks, Settings, Stopped, Structured};
 
 /// The end of a prompt that asks for a statement as a JSON document.
-const STATEMENT_IN_WORDS: &str = "\n\nWrite the reply as one JSON document and nothing else, without a fence: \
-    {\"sql\": the statement, or \"\" if these tables cannot answer, \"confidence\": a number from 0 to 1}";
+const STATEMENT_IN_WORDS: &str = "\n\nWrite the reply as one JSON document and nothing else, \
+                                  without a fence: {\"sql\": the statement, or \"\" if these \
+                                  tables cannot answer, \"confidence\": a number from 0 to 1}";
 
 /// The body of a request.
 pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
@@ -329,7 +330,8 @@ impl Sum {
             .map(|arguments| json!({"function": {"arguments": arguments}}))
             .collect();
         let message = json!({
-            "role": "assistant", "content": content, "reasoning_content": thinking, "refusal": refusal, "tool_calls": calls
+            "role": "assistant", "content": content, "reasoning_content": thinking,
+            "refusal": refusal, "tool_calls": calls
         });
         let logprobs =
             if logprobs.is_empty() { Value::Null } else { json!({ "content": logprobs }) };
@@ -368,7 +370,8 @@ mod tests {
     #[test]
     fn a_body_holds_what_was_asked_and_no_more() {
         let expected = json!({
-            "model": "m", "messages": [{"role": "user", "content": "q"}], "max_tokens": 100, "temperature": 0.7, "seed": 3,
+            "model": "m", "messages": [{"role": "user", "content": "q"}], "max_tokens": 100,
+            "temperature": 0.7, "seed": 3,
             "stop": ["END"], "logprobs": true, "stream": false
         });
         assert_eq!(body_of(Shape::Sql, &Quirks::default()), expected);
@@ -447,7 +450,11 @@ mod tests {
 
     #[test]
     fn a_stream_adds_up_to_a_reply() {
-        let delta = |delta: Value, finish: Value| json!({"model": "m-1", "choices": [{"delta": delta, "finish_reason": finish}]});
+        let delta = |delta: Value, finish: Value| {
+            json!({
+                "model": "m-1", "choices": [{"delta": delta, "finish_reason": finish}]
+            })
+        };
         fn call(arguments: &str) -> Value {
             json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]})
         }
@@ -492,15 +499,15 @@ mod tests {
             json!({"cached_tokens": cached})
         }
         assert_eq!(
-            read(
-                json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(9)})
-            ),
+            read(json!({
+                "prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(9)
+            })),
             9
         );
         assert_eq!(
-            read(
-                json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(99)})
-            ),
+            read(json!({
+                "prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(99)
+            })),
             10
         );
         assert_eq!(
@@ -519,10 +526,16 @@ mod tests {
                 .unwrap()
         }
         assert_eq!(
-            read(json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]})).text,
+            read(json!({
+                "content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]
+            }))
+            .text,
             "ab"
         );
-        let parts = json!([{"type": "reasoning", "text": "SELECT 0"}, {"type": "text", "text": "a"}, {"type": "thinking", "thinking": []}]);
+        let parts = json!([
+            {"type": "reasoning", "text": "SELECT 0"}, {"type": "text", "text": "a"},
+            {"type": "thinking", "thinking": []}
+        ]);
         assert_eq!(read(json!({"content": parts})).text, "a");
         assert_eq!(read(json!({"content": null, "reasoning": "b"})).thinking, "b");
         let tools =
@@ -540,7 +553,9 @@ mod tests {
             call(json!({"content": null, "function_call": function})),
             ["{\"sql\": \"SELECT 1\"}"]
         );
-        let object = json!({"tool_calls": [{"function": {"arguments": {"q": 1}}}, {"custom": {"input": "SELECT 1"}}]});
+        let object = json!({
+            "tool_calls": [{"function": {"arguments": {"q": 1}}}, {"custom": {"input": "SELECT 1"}}]
+        });
         assert_eq!(call(object), ["{\"q\":1}", "SELECT 1"]);
         assert_eq!(
             call(json!({"content": "x", "tool_calls": null, "function_call": null})),

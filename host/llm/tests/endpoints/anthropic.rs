@@ -55,7 +55,8 @@ async fn what_is_configured_and_asked_reaches_the_wire() {
     assert_eq!((request.path.as_str(), request.authorization()), ("/v1/messages", None));
     assert_eq!((header("x-api-key"), header("anthropic-version")), (Some(KEY), Some("2023-06-01")));
     let expected = json!({
-        "model": "large", "max_tokens": 100, "system": "rules", "messages": [{"role": "user", "content": "count it"}],
+        "model": "large", "max_tokens": 100, "system": "rules",
+        "messages": [{"role": "user", "content": "count it"}],
         "temperature": 1.0, "stop_sequences": ["END"]
     });
     assert_eq!((&request.body, &preview.body), (&expected, &expected));
@@ -121,7 +122,8 @@ async fn a_document_is_asked_for_in_words_and_checked() {
 async fn refused_parameters_are_left_out_from_then_on() {
     let endpoint = MockEndpoint::start(
         Script::new().with(|request: &Recorded, _| {
-        let text = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+        let text = "`temperature` and `top_p` cannot both be specified for this model. Please \
+                    use only one.";
         (request.body.get("temperature").is_some() && request.body.get("top_p").is_some())
             .then(|| Reply::status(400, text))
     }).on([""], Reply::text("x")).refuses("stop_sequences"),
@@ -175,7 +177,8 @@ async fn errors_say_what_to_check_and_when_to_come_back() {
         (500, "the endpoint failed", Retry::Yes),
         (
             529,
-            "answered 529: the endpoint is overloaded; try again later, or raise SYRCH_ATTEMPTS; it says: no",
+            "answered 529: the endpoint is overloaded; try again later, or raise \
+             SYRCH_ATTEMPTS; it says: no",
             Retry::Yes,
         ),
     ] {

@@ -247,9 +247,12 @@ async fn an_error_in_a_good_status_is_tried_again_where_its_words_say_so() {
         (raw(json!({"error": {"message": "overloaded"}})), "overloaded", Retry::Yes),
         (raw(json!({"error": "model runner has unexpectedly stopped"})), "stopped", Retry::Yes),
         (
-            raw(
-                json!({"choices": [{"finish_reason": "error", "error": {"code": 502, "message": "gone"}, "message": {"content": ""}}]}),
-            ),
+            raw(json!({
+                "choices": [{
+                    "finish_reason": "error", "error": {"code": 502, "message": "gone"},
+                    "message": {"content": ""}
+                }]
+            })),
             "gone",
             Retry::Yes,
         ),
@@ -510,12 +513,13 @@ async fn channels_and_parts_of_thinking_are_no_answer() {
     let draft = "```sql\nSELECT 1 AS wrong\n```";
     for reply in [
         Reply::text(format!(
-            "<|channel|>analysis<|message|>{draft}<|end|><|start|>assistant<|channel|>final<|message|>{COUNT}"
+            "<|channel|>analysis<|message|>{draft}<|end|><|start|>assistant<|channel|>final<|\
+             message|>{COUNT}"
         )),
         Reply::text(format!("analysisFirst {draft}assistantfinal{COUNT}")),
-        Reply::message(
-            json!({"content": [{"type": "reasoning", "text": draft}, {"type": "text", "text": COUNT}]}),
-        ),
+        Reply::message(json!({
+            "content": [{"type": "reasoning", "text": draft}, {"type": "text", "text": COUNT}]
+        })),
     ] {
         assert_eq!(statement(&ask(reply, Shape::Sql).await).as_deref(), Some(COUNT));
     }

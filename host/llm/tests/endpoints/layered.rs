@@ -199,7 +199,9 @@ async fn a_call_dropped_at_the_endpoint_stays_charged() {
     let call = call("q", Shape::Text);
     tokio::select! {
         outcome = model.complete(&call) => panic!("{outcome:?}"),
-        () = async { while endpoint.count() == 0 { tokio::time::sleep(Duration::from_millis(1)).await } } => {}
+        () = async {
+            while endpoint.count() == 0 { tokio::time::sleep(Duration::from_millis(1)).await }
+        } => {}
     }
     assert_eq!(
         (ledger.spending().calls, ledger.spending().tokens_charged, endpoint.count()),

@@ -48,8 +48,11 @@ async fn what_is_configured_and_asked_reaches_the_wire() {
     let request = &endpoint.requests()[0];
     assert_eq!(request.authorization(), Some(format!("Bearer {KEY}").as_str()));
     let expected = json!({
-        "model": "large", "messages": [{"role": "system", "content": "rules"}, {"role": "user", "content": "count it"}],
-        "max_tokens": 100, "temperature": 0.7, "top_p": 0.5, "seed": 2, "stop": ["END"], "logprobs": true, "stream": false
+        "model": "large", "messages": [
+            {"role": "system", "content": "rules"}, {"role": "user", "content": "count it"}
+        ],
+        "max_tokens": 100, "temperature": 0.7, "top_p": 0.5, "seed": 2, "stop": ["END"],
+        "logprobs": true, "stream": false
     });
     assert_eq!(request.body, expected);
 }

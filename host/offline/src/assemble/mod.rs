@@ -195,7 +195,9 @@ impl Assembler<'_> {
         let key = counted
             .table
             .and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
-        let of_other = !matches!(draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table);
+        let of_other = !matches!(
+            draft.having, Some((Measure::Rows(Some(table)), ..)) if Some(table) == counted.table
+        );
         if let Some(column) = key.filter(|_| of_other && query.select == [Expression::CountRows]) {
             let groups = LogicalQuery {
                 select: vec![Expression::Column(column)],
@@ -372,9 +374,12 @@ impl Assembler<'_> {
         if query.order.is_empty() {
             let aggregate =
                 query.select.iter().find(|item| !matches!(item, Expression::Column(_))).cloned();
-            let numeric = query.select.iter().rev().find(
-                |item| matches!(item, Expression::Column(column) if self.schema.column(*column).holds == Holds::Number),
-            );
+            let numeric = query.select.iter().rev().find(|item| {
+                matches!(
+                    item, Expression::Column(column) if self.schema.column(*column).holds
+                        == Holds::Number
+                )
+            });
             query.order.extend(aggregate.or_else(|| numeric.cloned()).map(|by| (by, true)));
         } else if draft.direction.is_none() {
             query.order.iter_mut().for_each(|(_, down)| *down = true);

@@ -54,7 +54,11 @@ impl Assembler<'_> {
         let is_item = |at: usize| {
             self.reading.items.iter().any(|item| {
                 item.from == at
-                    && matches!(&item.what, What::Column(columns) if columns.iter().any(|(one, _)| *one == column))
+                    && matches!(
+                        &item.what, What::Column(columns) if columns
+                            .iter()
+                            .any(|(one, _)| *one == column)
+                    )
             })
         };
         let asks = (2..words.len()).any(|at| words[at - 2..at] == ["how", "much"] && is_item(at));

@@ -324,7 +324,9 @@ impl Walk<'_> {
         });
         // The owner of `the highest product price` may follow.
         let qualified = at > 0
-            && matches!(self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table));
+            && matches!(
+                self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table)
+            );
         let before = begin.unwrap_or(0)..at - usize::from(qualified);
         fn formal(word: &str) -> bool {
             matches!(word, "maximum" | "minimum" | "max" | "min")

@@ -647,7 +647,10 @@ impl Walk<'_> {
                 keys.iter().any(|key| matches!(key, Key::Column(known) if *known == column))
             };
             self.draft.asked.retain(|asked| {
-                !matches!(asked.expression, Expression::Aggregate(_, column) if asked.item == last && is_key(column))
+                !matches!(
+                    asked.expression, Expression::Aggregate(_, column) if asked.item == last
+                        && is_key(column)
+                )
             });
         }
         self.average_judgements();

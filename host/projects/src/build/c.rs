@@ -8,8 +8,9 @@ use crate::{Error, sources};
 
 /// Clang and wasi-libc in one, from PyPI.
 const REQUIREMENTS: &str = "ziglang==0.16.0\n";
-const INSTALL: &str = "install clang with wasi-libc: `apt install clang lld wasi-libc libclang-rt-dev-wasm32`, or Python 3.10 with pip, \
-                       by which the build gets both";
+const INSTALL: &str = "install clang with wasi-libc: `apt install clang lld wasi-libc \
+                       libclang-rt-dev-wasm32`, or Python 3.10 with pip, by which the \
+                       build gets both";
 /// The flags with which every file is compiled. A reactor is a library whose functions are called
 /// one after the other.
 const FLAGS: [&str; 7] =

@@ -203,7 +203,8 @@ fn check_tool(build: &Build<'_>, modules: &Path, tool: &str, package: &str) -> R
         installer: "npm install".to_owned(),
         place: program.display().to_string(),
         hint: format!(
-            "package.json must name {package}; `npm config list` shows settings that leave packages out"
+            "package.json must name {package}; `npm config list` shows settings that leave \
+             packages out"
         ),
     })
 }
@@ -272,7 +273,8 @@ mod tests {
             status: "exit code 1".to_owned(),
             output: output.to_owned(),
         };
-        let with_stack = "✘ [ERROR] Expected \")\"\n\n    plugin.js:3:6:\n\n1 error\nnode:child_process:930\n    throw err;\n";
+        let with_stack = "✘ [ERROR] Expected \")\"\n\n    plugin.js:3:6:\n\n1 error\n\
+                          node:child_process:930\n    throw err;\n";
         let shown = own_words(failed(with_stack)).to_string();
         assert!(shown.contains("plugin.js:3:6") && shown.ends_with("1 error"), "{shown}");
         assert_eq!(

@@ -222,7 +222,8 @@ mod tests {
         let folder = syrch_kit::scratch();
         let stop = AtomicBool::new(false);
         let mut command = Command::new("sh");
-        let script = "(trap '' TERM; while :; do sleep 0.1; done) & echo $! > other.new && mv other.new other; wait";
+        let script = "(trap '' TERM; while :; do sleep 0.1; done) & echo $! > other.new && mv \
+                      other.new other; wait";
         command.current_dir(folder.path()).args(["-c", script]);
         let other = folder.path().join("other");
         thread::scope(|scope| {

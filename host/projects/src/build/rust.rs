@@ -116,8 +116,10 @@ mod tests {
         ]}"#;
         assert_eq!(
             remap_setting(metadata).unwrap(),
-            "target.wasm32-wasip2.rustflags=[\"--remap-path-prefix=/home/me/.cargo/registry/src/x-1=crates\",\
-             \"--remap-path-prefix=/home/me/mine=mine\",\"--remap-path-prefix=/home/me/mine/sdk/rust=syrch-plugin\"]"
+            "target.wasm32-wasip2.rustflags=[\"--remap-path-prefix=/home/me/.cargo/registry/src/\
+             x-1=crates\",\
+             \"--remap-path-prefix=/home/me/mine=mine\",\"--remap-path-prefix=/home/me/mine/sdk/\
+             rust=syrch-plugin\"]"
         );
         assert_eq!(remap_setting("error: no Cargo.toml"), None);
     }

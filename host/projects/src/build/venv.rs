@@ -8,7 +8,8 @@ use syrch::syrch_core::text::few;
 use super::run::Runner;
 use crate::Error;
 
-const INSTALL: &str = "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, or https://www.python.org/downloads/";
+const INSTALL: &str = "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, \
+                       or https://www.python.org/downloads/";
 /// The oldest Python, as major and minor version.
 const OLDEST: (u32, u32) = (3, 10);
 /// The file that says what was installed.
@@ -123,7 +124,8 @@ fn refuse_other_files(folder: &Path) -> Result<(), Error> {
     }
     Err(Error::file(
         folder,
-        "has files that are no virtual environment of Python, which would be made here; name an empty folder by --tools",
+        "has files that are no virtual environment of Python, which would be made here; name an \
+         empty folder by --tools",
     ))
 }
 

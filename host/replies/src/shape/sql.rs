@@ -374,7 +374,8 @@ mod tests {
         let statement = "WITH a AS (\n  SELECT 1 AS n\n)\n\nSELECT n\nFROM a\nWHERE n > 0";
         assert_eq!(sql(statement).as_deref(), Some(statement));
         let reply = format!(
-            "The statement:\n\n{statement}\n\nThis doesn't read more than it must.\nConfidence = 0.7"
+            "The statement:\n\n{statement}\n\nThis doesn't read more than it must.\n\
+             Confidence = 0.7"
         );
         assert_eq!(read(&reply), Some((statement.into(), Some(0.7))));
     }

@@ -375,17 +375,20 @@ mod tests {
     fn of_channels_the_final_one_is_the_answer() {
         for (text, answer) in [
             (
-                "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
+                "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|\
+                 >b<|return|>",
                 "b",
             ),
             ("<|channel|>final <|constrain|>json<|message|>b", "b"),
             ("<|channel|>analysis<|message|>a<|end|>", ""),
             (
-                "<|channel|>analysis<|message|>a<|channel|>commentary to=functions.sql<|message|>b<|call|>",
+                "<|channel|>analysis<|message|>a<|channel|>commentary \
+                 to=functions.sql<|message|>b<|call|>",
                 "",
             ),
             (
-                "<|channel|>final<|message|>a<|end|><|channel|>analysis<|message|>x<|channel|>final<|message|>b",
+                "<|channel|>final<|message|>a<|end|><|channel|>analysis<|message|>x<|channel|>\
+                 final<|message|>b",
                 "b",
             ),
             ("analysisWe count.assistantfinalb", "b"),

@@ -79,7 +79,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_has_a_place_and_ticks_are_few(low in -1e6_f64..1e6, wide in 0.0_f64..1e6, about in 2_u32..12) {
+        fn every_value_has_a_place_and_ticks_are_few(
+            low in -1e6_f64..1e6, wide in 0.0_f64..1e6, about in 2_u32..12
+        ) {
             let scale = Scale::with_round_ends((low, low + wide), (10.0, 110.0), about);
             for value in [low, low + wide, f64::NAN, f64::INFINITY] {
                 prop_assert!((10.0..=110.0).contains(&scale.at(value)));

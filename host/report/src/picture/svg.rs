@@ -37,8 +37,9 @@ impl Picture {
     fn markup(&self, id: &str, style: &str) -> String {
         let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
         format!(
-            "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
-             height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n{style}<title id=\"{id}-t\">{}</title>\n\
+            "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" \
+             width=\"{w}\" height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
+             {style}<title id=\"{id}-t\">{}</title>\n\
              <desc id=\"{id}-d\">{}</desc>\n{}</svg>\n",
             escape(&self.title),
             escape(&self.description),

@@ -48,7 +48,8 @@ pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
     }
     let faster = pairs.iter().filter(|pair| pair.after_ms < pair.before_ms).count();
     let mut description = format!(
-        "A row is a pair that was measured together, in the order of the measurement. In {faster} of {} the second statement is faster.",
+        "A row is a pair that was measured together, in the order of the measurement. In {faster} \
+         of {} the second statement is faster.",
         count(pairs.len() as u64, "pair"),
     );
     if pairs.len() > PAIRS {

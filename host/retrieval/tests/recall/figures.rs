@@ -39,8 +39,8 @@ impl Figures {
             2.0 * recall * precision / (recall + precision).max(f64::MIN_POSITIVE)
         }
         format!(
-            "{name:<28} {:>4} questions  micro: recall {:.4} precision {precision:.4} f1 {:.4}   macro: recall {recalls:.4} precision \
-             {precisions:.4} f1 {:.4}   shown {:.1}",
+            "{name:<28} {:>4} questions  micro: recall {:.4} precision {precision:.4} f1 {:.4}   \
+             macro: recall {recalls:.4} precision {precisions:.4} f1 {:.4}   shown {:.1}",
             self.questions,
             self.recall(),
             f1(self.recall(), precision),

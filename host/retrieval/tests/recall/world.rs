@@ -13,11 +13,13 @@ pub(crate) const TABLES: usize = 500;
 
 /// The subjects of decoys. Many are what the questions are about too, so that words alone do not
 /// distinguish them.
-const THINGS: &str = "invoice shipment warehouse supplier patient doctor prescription hotel booking guest vehicle driver insurance \
-    claim agent loan branch account recipe ingredient restaurant waiter ticket match team league referee lecture \
-    exam dormitory library book publisher film actor director album artist playlist festival project task \
-    milestone server incident sensor station train crew cargo port factory machine order product brand campaign \
-    survey donor school class parent farm crop store member device contract region county";
+const THINGS: &str = "invoice shipment warehouse supplier patient doctor prescription hotel \
+    booking guest vehicle driver insurance claim agent loan branch account recipe ingredient \
+    restaurant waiter ticket match team league referee lecture exam dormitory library book \
+    publisher film actor director album artist playlist festival project task \
+    milestone server incident sensor station train crew cargo port factory machine order product \
+    brand campaign survey donor school class parent farm crop store member device contract \
+    region county";
 
 /// Tables around each thing.
 const FACETS: &[&str] = &[
@@ -26,11 +28,12 @@ const FACETS: &[&str] = &[
 ];
 
 /// Things of the questions in other people's tables.
-const NEAR: &str = "student_loan employee_payroll flight_crew museum_shop car_rental customer_contact singer_agency city_budget \
-    country_tax state_holiday course_fee teacher_salary document_archive template_version channel_advert \
-    series_award airport_lounge airline_alliance river_level lake_permit author_royalty journal_subscription \
-    conference_room keyword_bid business_license review_queue user_session sales_target price_alert \
-    transaction_log poker_table pet_clinic voter_roll ship_repair battle_simulation";
+const NEAR: &str = "student_loan employee_payroll flight_crew museum_shop car_rental \
+    customer_contact singer_agency city_budget country_tax state_holiday course_fee teacher_salary \
+    document_archive template_version channel_advert series_award airport_lounge airline_alliance \
+    river_level lake_permit author_royalty journal_subscription \
+    conference_room keyword_bid business_license review_queue user_session sales_target \
+    price_alert transaction_log poker_table pet_clinic voter_roll ship_repair battle_simulation";
 
 const COLUMNS: &[(&str, &str)] = &[
     ("name", "TEXT"),
@@ -132,7 +135,10 @@ fn copy(file: &Connection, source: &Path) -> usize {
         .unwrap();
     let tables: Vec<(String, String)> = {
         let mut list = file
-            .prepare("SELECT name, sql FROM source.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+            .prepare(
+                "SELECT name, sql FROM source.sqlite_master WHERE type = 'table' \
+                 AND name NOT LIKE 'sqlite_%'",
+            )
             .unwrap();
         list.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
             .unwrap()

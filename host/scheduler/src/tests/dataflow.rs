@@ -270,8 +270,8 @@ async fn a_panic_is_a_failure_and_no_more() {
     let last = Task { tolerant: true, ..task("z", &["a", "b"]) };
     let finished =
         Scene::new(vec![task("a", &[]), task("b", &[]), last]).act("a", Act::Panic).run().await;
-    assert!(
-        matches!(finished.ending("a"), Ending::Failed(failure) if failure.kind == FailureKind::Internal)
-    );
+    assert!(matches!(
+        finished.ending("a"), Ending::Failed(failure) if failure.kind == FailureKind::Internal
+    ));
     assert_eq!(*finished.ending("z"), Ending::Solved);
 }

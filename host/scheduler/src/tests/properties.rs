@@ -266,7 +266,16 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec(edit(), 0..4), 0..40),
     ) {
         let steps = Mutex::new(steps.into_iter());
-        let finished = run(graph, acts(&lengths, failing), max_parallel, Some(Box::new(move |_: &Graph, _: &[Observation], _| edits(steps.lock().unwrap().next().unwrap_or_default()))));
+        let finished = run(
+            graph, acts(&lengths, failing), max_parallel,
+            Some(
+                Box::new(
+                    move |_: &Graph, _: &[Observation], _| edits(
+                        steps.lock().unwrap().next().unwrap_or_default()
+                    )
+                )
+            )
+        );
         holds(&finished, max_parallel)?;
         let limits = Limits { depth: 64, ..Limits::default() };
         prop_assert_eq!(check(&finished.run.graph, &limits), Ok(()));
@@ -280,7 +289,11 @@ proptest! {
         max_parallel in 1_usize..7,
     ) {
         static RUNTIME: LazyLock<tokio::runtime::Runtime> = LazyLock::new(|| {
-            tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap()
+            tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(4)
+                .enable_time()
+                .build()
+                .unwrap()
         });
         let acts = acts(&lengths, failing);
         let finished = play_on(&RUNTIME, graph.clone(), acts.clone(), max_parallel, None);
@@ -296,7 +309,10 @@ proptest! {
     ) {
         let mut tasks: Vec<Task> = (0..count).map(|at| task(&format!("t{at}"), &[])).collect();
         let mut edges = BTreeSet::new();
-        for (from, to) in pairs.into_iter().map(|(from, to)| (from % count, to % count)).filter(|(from, to)| from != to) {
+        for (from, to) in pairs
+            .into_iter()
+            .map(|(from, to)| (from % count, to % count))
+            .filter(|(from, to)| from != to) {
             if edges.insert((from, to)) {
                 tasks[from].depends_on.push(format!("t{to}"));
             }
@@ -304,7 +320,10 @@ proptest! {
         // Taking away tasks that wait for nothing that is left empties an acyclic graph, and no
         // other.
         let mut left: BTreeSet<usize> = (0..count).collect();
-        while let Some(free) = left.iter().copied().find(|at| !edges.iter().any(|(from, to)| from == at && left.contains(to))) {
+        while let Some(free) = left
+            .iter()
+            .copied()
+            .find(|at| !edges.iter().any(|(from, to)| from == at && left.contains(to))) {
             left.remove(&free);
         }
         let limits = Limits { depth: 64, ..Limits::default() };
@@ -316,7 +335,9 @@ proptest! {
                 for (at, id) in cycle.iter().enumerate() {
                     let needs = &cycle[(at + 1) % cycle.len()];
                     let task = tasks.iter().find(|task| task.id == *id).unwrap();
-                    prop_assert!(task.depends_on.contains(needs), "{} does not depend on {}", id, needs);
+                    prop_assert!(
+                        task.depends_on.contains(needs), "{} does not depend on {}", id, needs
+                    );
                 }
             }
             Err(other) => prop_assert!(false, "{}", other),

@@ -280,12 +280,14 @@ mod tests {
             (
                 "Which pig?",
                 "farm",
-                "the recorded answers have none to this question over `farm`; the nearest is `q3` over `farm`: Which pigs?",
+                "the recorded answers have none to this question over `farm`; the nearest is `q3` \
+                 over `farm`: Which pigs?",
             ),
             (
                 "How many?",
                 "zoo",
-                "the recorded answers have none to this question over `zoo`; the nearest is `q1` over `shop`: How many?",
+                "the recorded answers have none to this question over `zoo`; the nearest is `q1` \
+                 over `shop`: How many?",
             ),
             (
                 "xyz",

@@ -29,7 +29,8 @@ pub enum RecordedError {
     },
     /// The file with the questions is missing.
     #[error(
-        "the recorded answers `{answers}` are to questions that are missing: there is no file `questions.jsonl` beside them"
+        "the recorded answers `{answers}` are to questions that are missing: there is no file \
+         `questions.jsonl` beside them"
     )]
     NoQuestions {
         /// The file with the answers.

@@ -173,8 +173,8 @@ mod tests {
         let nearest = find_nearest(&asked, &recorded);
         assert_eq!(nearest.place, 1);
         assert!(nearest.alike > 0.99 && nearest.alike < 1.0, "{}", nearest.alike);
-        let expected = "line 501 of its message 2 (user) is `Question: How many orders are there?`, \
-                        and here `Question: How many products are there?`";
+        let expected = "line 501 of its message 2 (user) is `Question: How many orders are \
+                        there?`, and here `Question: How many products are there?`";
         assert_eq!(nearest.difference, expected);
     }
 
@@ -219,7 +219,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_share_is_one_for_equal_words_and_never_more(one in "[a-d ]{0,40}", other in "[a-d\\n ]{0,40}") {
+        fn a_share_is_one_for_equal_words_and_never_more(
+            one in "[a-d ]{0,40}", other in "[a-d\\n ]{0,40}"
+        ) {
             let one = request(Purpose::Plan, [&one]);
             let other = request(Purpose::Plan, [&other]);
             let hasher = RandomState::new();

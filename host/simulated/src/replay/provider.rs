@@ -115,7 +115,8 @@ impl ReplayProvider {
         LlmError::Missed(match nearer {
             None => format!("the recording has no answer to this `{purpose}` call: it is empty"),
             Some(nearest) => format!(
-                "the recording has no answer to this `{purpose}` call; the nearest is call {} of {all}, {:.0} % alike: {}",
+                "the recording has no answer to this `{purpose}` call; the nearest is call {} of \
+                 {all}, {:.0} % alike: {}",
                 nearest.place + 1,
                 // Requests that differ are never shown as 100 % alike.
                 if nearest.alike < 1.0 { (nearest.alike * 100.0).min(99.0).floor() } else { 100.0 },
@@ -304,8 +305,9 @@ mod tests {
         assert_eq!(answer(&provider, &asked).await, Err(LlmError::Missed(empty.to_owned())));
         let exchanges = ["x", "a b c e"].map(|text| exchange(request(Purpose::Plan, [text]), ""));
         let provider = ReplayProvider::new(exchanges.to_vec(), config());
-        let expected = "the recording has no answer to this `survey` call; the nearest is call 2 of 2, 75 % alike: \
-                        line 1 of its message 1 (system) is `a b c e`, and here `a b c d`";
+        let expected = "the recording has no answer to this `survey` call; the nearest is call 2 \
+                        of 2, 75 % alike: line 1 of its message 1 (system) is `a b c e`, and \
+                        here `a b c d`";
         assert_eq!(answer(&provider, &asked).await, Err(LlmError::Missed(expected.to_owned())));
         assert!(!provider.complete(&call(asked)).await.sent);
     }

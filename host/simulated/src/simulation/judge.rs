@@ -160,7 +160,10 @@ mod tests {
         let schema = json!({
             "title": "syrch-verdict",
             "type": "object",
-            "properties": { "accepted": { "type": "boolean" }, "score": { "type": "number" }, "reason": { "type": "string" } },
+            "properties": {
+                "accepted": { "type": "boolean" }, "score": { "type": "number" },
+                "reason": { "type": "string" }
+            },
             "required": ["accepted", "score"],
         });
         let document = read(&Shape::Json(schema.to_string()));

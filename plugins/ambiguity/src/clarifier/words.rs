@@ -26,8 +26,9 @@ pub(crate) fn by_model(
         user +=
             &format!("Tried ({:.2}): {}\n", candidate.sureness(), text::line(&candidate.sql, 600));
     }
-    let instructions = "A search over a database could not tell what the user means. Ask the user one short question, in the user's \
-        language, whose answer would settle it. Write the question alone.";
+    let instructions = "A search over a database could not tell what the user means. Ask the user \
+                        one short question, in the user's language, whose answer would settle it. \
+                        Write the question alone.";
     let request = Ask::new(Purpose::Clarify).system(instructions).user(user).max_tokens(200).text();
     let reply = host.complete(&request).ok()?;
     let question = text::line(&reply.text, 400);
@@ -62,7 +63,8 @@ pub(crate) fn by_rule(
     }
     let text = match reason {
         Some(reason) => format!(
-            "I could not answer \"{reported}\" ({reason}). Can you say it in other words, or name the tables and columns that you mean?"
+            "I could not answer \"{reported}\" ({reason}). Can you say it in other words, or name \
+             the tables and columns that you mean?"
         ),
         None if is_empty(worst) => {
             format!("Nothing fits \"{reported}\". Are all of its conditions as you mean them?")

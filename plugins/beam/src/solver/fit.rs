@@ -67,7 +67,8 @@ impl Fit {
     pub(crate) fn log_line(&self) -> String {
         let Self { structural, grain, dimension, time, quality } = self;
         format!(
-            "structure {structural:.2}, grain {grain:.2}, dimensions {dimension:.2}, time {time:.2}, run {quality:.2}"
+            "structure {structural:.2}, grain {grain:.2}, dimensions {dimension:.2}, time \
+             {time:.2}, run {quality:.2}"
         )
     }
 }

@@ -45,7 +45,9 @@ fn is_open<H: SolverHost>(explorer: &Explorer<'_, H>) -> bool {
     let margin = margin(&clusters, explorer.settings.agreement);
     // Standings are sums of shares: rounding must not decide.
     let is_open = viable.len() < 2 || margin + 1e-9 < explorer.settings.stop_margin;
-    let reported = json!({ "viable": viable.len(), "results": clusters.len(), "margin": margin, "go_on": is_open });
+    let reported = json!({
+        "viable": viable.len(), "results": clusters.len(), "margin": margin, "go_on": is_open
+    });
     explorer.host.event(None, "weigh", &reported);
     is_open
 }

@@ -33,8 +33,8 @@ impl Primary<'_> {
     /// Writes the lines of a prompt about the table.
     pub(crate) fn prompt_text(&self, syntax: &Syntax) -> String {
         let mut out = format!(
-            "Build the statement on the table {}: it stands in FROM or in a JOIN, and other tables join it where they are \
-             needed.\n",
+            "Build the statement on the table {}: it stands in FROM or in a \
+             JOIN, and other tables join it where they are needed.\n",
             table_name(syntax, self.table)
         );
         for join in &self.joins {

@@ -88,17 +88,20 @@ fn what_else_the_context_carries_stays() {
 fn stored_examples_stand_in_the_direct_prompt() {
     fn hit(number: u32) -> syrch_plugin::prelude::Hit {
         Hit {
-        corpus: Corpus::Examples,
-        id: number.to_string(),
-        path: format!("example {number}"),
-        table: None,
-        column: None,
-        snippet: None,
-        payload: Some(
-            json!({ "question": format!("Question {number}?"), "sql": format!("SELECT '{number}'") }).to_string(),
-        ),
-        score: 1.0,
-    }
+            corpus: Corpus::Examples,
+            id: number.to_string(),
+            path: format!("example {number}"),
+            table: None,
+            column: None,
+            snippet: None,
+            payload: Some(
+                json!({
+                    "question": format!("Question {number}?"), "sql": format!("SELECT '{number}'")
+                })
+                .to_string(),
+            ),
+            score: 1.0,
+        }
     }
     let mut host = draws(&["SELECT 1"; 2]);
     host.retrieval.script(

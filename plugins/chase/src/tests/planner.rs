@@ -102,7 +102,12 @@ fn steps_out_of_order_are_put_in_order() {
 
 #[test]
 fn a_reply_that_cannot_be_used_leaves_the_question_without_a_plan() {
-    let twice = json!({ "steps": [step("find_tables", "a", &[]), step("find_tables", "b", &[]), step("select_columns", "c", &[])] });
+    let twice = json!({
+        "steps": [
+            step("find_tables", "a", &[]), step("find_tables", "b", &[]),
+            step("select_columns", "c", &[])
+        ]
+    });
     let mut silent = three();
     silent["steps"][1]["description"] = json!(" ");
     let mut four = three();

@@ -53,7 +53,8 @@ impl Evidence {
     pub(crate) fn json(&self, weight: f64) -> JsonValue {
         json!({
             "weight": weight, "doubted": self.doubted, "absent_value": self.absent_value,
-            "unused_words": self.unused_words, "repeated_rows": self.repeated_rows, "zero": self.zero,
+            "unused_words": self.unused_words, "repeated_rows": self.repeated_rows,
+            "zero": self.zero,
         })
     }
 }

@@ -145,7 +145,8 @@ impl Evidence {
             (sureness * (1.0 - ambiguity) * (1.0 - doubts.penalty) * 1000.0).round() / 1000.0,
         );
         basis.push(format!(
-            "confidence {confidence:.3} = {sureness:.3} × (1 − {ambiguity:.4} for ambiguity) × (1 − {:.2} for doubts)",
+            "confidence {confidence:.3} = {sureness:.3} × (1 − {ambiguity:.4} for ambiguity) × (1 \
+             − {:.2} for doubts)",
             doubts.penalty
         ));
         confidence

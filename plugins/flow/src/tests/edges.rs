@@ -253,7 +253,10 @@ fn empty_results_are_told_apart_where_an_edge_asks_for_it() {
 #[test]
 fn the_settings_of_a_node_reach_its_request() {
     let flow = settings(&json!({ "start": "draft", "nodes": {
-        "draft": { "settings": { "temperature": 0.7, "instructions": "Divide the question into parts." }, "next": "run" },
+        "draft": {
+            "settings": { "temperature": 0.7, "instructions": "Divide the question into parts." },
+            "next": "run"
+        },
         "run": {},
     } }));
     let mut host = FakeHost::default();
@@ -267,11 +270,14 @@ fn the_settings_of_a_node_reach_its_request() {
 
 #[test]
 fn settings_that_are_wrong_are_refused_with_every_reason() {
-    let flow = json!({ "start": "draft", "nodes": { "draft": { "next": "rnu" }, "run": { "do": "walk" } } });
+    let flow = json!({
+        "start": "draft", "nodes": { "draft": { "next": "rnu" }, "run": { "do": "walk" } }
+    });
     let refused = Settings::read(&json!({ "flow": flow }).to_string()).unwrap_err();
     assert_eq!(
         refused,
-        "flow.nodes.draft.next: there is no node `rnu`; flow.nodes.run.do: \"walk\" is no kind of node"
+        "flow.nodes.draft.next: there is no node `rnu`; flow.nodes.run.do: \"walk\" is no \
+         kind of node"
     );
     assert!(Settings::read(r#"{"floe": {}}"#).unwrap_err().contains("floe"));
     assert!(Settings::read(r#"{"unstated": 2}"#).unwrap_err().contains("unstated"));

@@ -9,7 +9,9 @@ fn two(join: Json) -> Settings {
     let mut flow = json!({ "start": "plan", "nodes": {
         "plan": { "do": "draft", "next": ["plain", "parts"] },
         "plain": { "do": "run", "next": "meet" },
-        "parts": { "do": "draft", "settings": { "instructions": "Divide the question." }, "next": "run" },
+        "parts": {
+            "do": "draft", "settings": { "instructions": "Divide the question." }, "next": "run"
+        },
         "run": { "next": "meet" },
         "meet": join,
     } });
@@ -151,7 +153,8 @@ fn results_that_differ_make_a_question_and_equal_ones_do_not() {
     let question = solve(&host, two(ask.clone())).unwrap().ask.unwrap();
     assert_eq!(
         question.text,
-        "\"How much was sold?\" can be read in 2 ways that give different results. Which one is meant?"
+        "\"How much was sold?\" can be read in 2 ways that give different results. Which \
+         one is meant?"
     );
     assert_eq!((question.choices[1].as_str(), question.ambiguity), ("1 row of n (SELECT 2)", 0.5));
     let host = script_host(&["SELECT 1", "SELECT 1"]);
@@ -180,7 +183,8 @@ fn branches_that_never_meet_are_voted_on_at_the_end() {
 #[test]
 fn inner_fan_outs_meet_before_outer_ones() {
     let flow = settings(&json!({ "start": "outer", "nodes": {
-        "outer": { "do": "flow", "times": 2, "next": "choose", "flow": { "start": "inner", "nodes": {
+        "outer": { "do": "flow", "times": 2, "next": "choose",
+            "flow": { "start": "inner", "nodes": {
             "inner": { "do": "flow", "times": 3, "next": "vote", "flow": {
                 "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} }
             } },

@@ -26,7 +26,8 @@ fn the_most_common_result_wins_and_a_failed_try_is_dropped() {
     assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 5 branches agree");
     assert_eq!(host.trace.discarded("A.1").unwrap(), "1 for it, where 3 are for A.2");
     assert_eq!(host.trace.discarded("A.4").unwrap(), "it has the same result as A.2");
-    let reported = "A: 1 branch was dropped: Failed to execute SQL after 3 attempts. Last error: no such column: c4";
+    let reported = "A: 1 branch was dropped: Failed to execute SQL after 3 attempts. Last error: \
+                    no such column: c4";
     assert_eq!(host.trace.notes(), [reported]);
     let repairs = [Purpose::Repair, Purpose::Repair, Purpose::Repair];
     assert_eq!(purposes(&host)[5..], repairs);

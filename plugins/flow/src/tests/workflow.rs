@@ -27,7 +27,8 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     assert_eq!((requests[0].messages.len(), requests[0].messages[0].speaker), (1, Speaker::User));
     assert_eq!(requests[0].temperature, None);
     let prompt = host.model.prompt(0);
-    let schema = "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n\nTable: orders\n  - id (INTEGER)\n  - total (REAL)\n";
+    let schema = "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n\n\
+                  Table: orders\n  - id (INTEGER)\n  - total (REAL)\n";
     for part in [schema, "How much was sold?", "one SQL SELECT", "```yaml\nsql: |"] {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
@@ -137,7 +138,8 @@ fn a_second_reply_of_another_shape_is_an_honest_failure() {
     let why = failure_reason(&host, text2sql());
     assert_eq!(
         why,
-        "the model's reply was not the YAML block that was asked for, twice in a row; the reply held no statement; it began: no"
+        "the model's reply was not the YAML block that was asked for, twice in a row; the reply \
+         held no statement; it began: no"
     );
     assert_eq!(host.model.requests().len(), 2);
 }

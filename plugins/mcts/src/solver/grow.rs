@@ -106,7 +106,9 @@ impl<H: SolverHost> Search<'_, H> {
         }
         let place = self.tree.add(parent, candidate, own, ended, reward);
         let tree = &self.tree;
-        let values = json!({ "value": tree.value(place), "agreeing": tree.agreeing(place), "running": tree.running() });
+        let values = json!({
+            "value": tree.value(place), "agreeing": tree.agreeing(place), "running": tree.running()
+        });
         self.host.event(self.id_of(place), "evaluate", &values);
         self.host.event(self.id_of(place), "back-up", &values_to_root(tree, place));
     }

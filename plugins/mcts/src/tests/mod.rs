@@ -123,7 +123,11 @@ fn the_first_draws_are_made_at_once_and_suffice_when_they_agree() {
 
     let requests = host.model.requests();
     assert_eq!((requests.len(), samples(&host)), (3, vec![0, 1, 2]));
-    assert!(requests.iter().all(|request| request.purpose == Purpose::Generate && request.temperature == Some(0.7)));
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.purpose == Purpose::Generate && request.temperature == Some(0.7))
+    );
     for part in ["You answer questions with one SQL ", "Table orders", "Question: How much?"] {
         assert!(host.model.prompt(2).contains(part), "{part}");
     }
@@ -157,7 +161,8 @@ fn what_failed_is_repaired_and_what_ran_is_revised() {
 
     let revision = host.model.prompt(2);
     for part in [
-        "A statement for this task that runs:\nSELECT 1\nIt returns 1 row of n. 1 of 1 statements agree.\n",
+        "A statement for this task that runs:\nSELECT 1\nIt returns 1 row of n. 1 of 1 \
+         statements agree.\n",
         "agree.\nIts first rows:\nn\n1\n",
         "Repeat the first one if it does.",
     ] {

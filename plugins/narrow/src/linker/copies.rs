@@ -9,8 +9,9 @@ use crate::linker::fuse::{Fused, sort};
 use crate::linker::words::words;
 
 /// Words in the names of copies, and of the schemas in which they stand.
-const MARKS: &str = "arch archive archived archives backup backups bak bck bkp bkup copy deprecated dup legacy obsolete old raw \
-    snapshot stage staged staging stg temp tmp";
+const MARKS: &str = "arch archive archived archives backup backups bak bck bkp bkup copy \
+                     deprecated dup legacy obsolete old raw snapshot stage staged staging \
+                     stg temp tmp";
 /// Words in the names of modelled tables, which say nothing of what is in them.
 const LAYERS: &str = "dim dw fact fct mart";
 /// The share of its score that a copy has left.

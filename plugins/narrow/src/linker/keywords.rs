@@ -25,8 +25,10 @@ pub(crate) fn ask(host: &impl LinkerHost, problem: &Problem) -> Result<Vec<Strin
 
 fn request(problem: &Problem) -> Request {
     let instructions = format!(
-        "You name what a question over an SQL database is about, so that its tables and columns can be looked up.\n\
-         - Give at most {KEYWORDS} keywords and key phrases: things, properties of theirs, and names or values that may stand in cells.\n\
+        "You name what a question over an SQL database is about, so that its tables and columns \
+         can be looked up.\n\
+         - Give at most {KEYWORDS} keywords and key phrases: things, properties of theirs, and \
+         names or values that may stand in cells.\n\
          - Where the question uses everyday words, add the words that a schema would likely use.\n\
          Answer with JSON alone: {{\"keywords\":[\"…\"]}}"
     );

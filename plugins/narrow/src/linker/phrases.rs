@@ -5,16 +5,18 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clip, is_one_of};
 
 /// Words that say how a question is put.
-const PLAIN: &str = "about above after all also and any are ascending been before below between both but calculate descending did \
-    different display distinct does each either every find for from get give greater had has have how include \
-    into its least less list many more most much not only order ordered other out over per please return show \
-    some sort sorted tell than that the their them then there these they this those under use using was were \
-    what when where which who whose will with without you your";
+const PLAIN: &str = "about above after all also and any are ascending been before below between \
+    both but calculate descending did different display distinct does each either every find for \
+    from get give greater had has have how include into its least less list many more most much \
+    not only order ordered other out over per please return show \
+    some sort sorted tell than that the their them then there these they this those under use \
+    using was were what when where which who whose will with without you your";
 
 /// Words that an English sentence of some length hardly lacks, and that other languages do not
 /// have.
-const ENGLISH: &str = "and are at average between by compare count did does each every find first following for from get give have \
-    highest how last least list lowest many most much number of order return show than that the their there these top were what when \
+const ENGLISH: &str = "and are at average between by compare count did does each every find first \
+    following for from get give have highest how last least list lowest many most much number of \
+    order return show than that the their there these top were what when \
     where which who whose with you";
 /// Words from which on a text without any of these is of another language.
 const SENTENCE: usize = 5;

@@ -86,7 +86,8 @@ impl<H: RewardHost> Judge<'_, H> {
             .collect();
         let least = if profile.truncated { "at least " } else { "" };
         format!(
-            "Tables of the {} database:\n{}{}\n{}{}\nStatement:\n{}\n\nIt ran and gave {least}{} of {}.\n{}",
+            "Tables of the {} database:\n{}{}\n{}{}\nStatement:\n{}\n\n\
+             It ran and gave {least}{} of {}.\n{}",
             self.catalog.syntax.title,
             prompt::catalog(self.catalog, self.settings.catalog_bytes as usize),
             self.relations(&rival.candidate.sql),
@@ -149,7 +150,8 @@ fn step_of(candidate: &Candidate) -> Option<String> {
         format!("Done before: {}.\n", done.join("; "))
     };
     Some(format!(
-        "The statement is built step by step, and the question above is where it leads. What later steps add is not missing yet.\n\
+        "The statement is built step by step, and the question above is where it leads. What later \
+         steps add is not missing yet.\n\
          {before}The request to judge is this step: {}\n",
         text::line(step.get("operation")?.as_str()?, 400)
     ))
@@ -161,15 +163,18 @@ fn instructions(as_document: bool) -> String {
         .map(|aspect| format!("{}: {}\n", aspect.label(), aspect.question()))
         .collect();
     let form = if as_document {
-        "Answer with JSON alone: {\"accepted\":true or false,\"score\":1 or 0,\"reason\":\"…, naming what is wrong\"}"
+        "Answer with JSON alone: {\"accepted\":true or false,\"score\":1 or 0,\"reason\":\"…, \
+         naming what is wrong\"}"
     } else {
-        "Answer each on a line of its own that begins with its word, a colon, and YES or NO; after a NO say what is wrong.\n\
-         Then one line `CORRECT: YES` when all are YES, else `CORRECT: NO`, with nothing else on it.\n\
+        "Answer each on a line of its own that begins with its word, a colon, and YES or NO; after \
+         a NO say what is wrong.\n\
+         Then one line `CORRECT: YES` when all are YES, else `CORRECT: NO`, with nothing \
+         else on it.\n\
          Then `REASONING:` with one or two sentences."
     };
     format!(
-        "You judge whether an SQL statement does what was requested. It ran without an error, which says nothing about its meaning. \
-         Be strict.\n\
+        "You judge whether an SQL statement does what was requested. It ran without an error, \
+         which says nothing about its meaning. Be strict.\n\
          {questions}{form}"
     )
 }

@@ -51,10 +51,12 @@ impl Aspect {
             }
             Self::Filters => "do its conditions say exactly what the request says?",
             Self::Joins => {
-                "are tables joined on the right columns, so that no row is lost or doubled? YES without a join."
+                "are tables joined on the right columns, so that no row is lost or doubled? YES \
+                 without a join."
             }
             Self::Aggregations => {
-                "are counts, sums, groups and limits as the request means them? YES where none is needed."
+                "are counts, sums, groups and limits as the request means them? YES where \
+                 none is needed."
             }
             Self::Sense => "do the rows look like what the request would give?",
         }

@@ -84,7 +84,10 @@ pub(crate) struct FailurePoint {
 
 impl FailurePoint {
     fn json(&self) -> Value {
-        json!({ "subtask": self.subtask, "class": self.class.map(ErrorClass::name), "reason": line(&self.reason, 300) })
+        json!({
+            "subtask": self.subtask, "class": self.class.map(ErrorClass::name),
+            "reason": line(&self.reason, 300)
+        })
     }
 }
 
@@ -288,18 +291,26 @@ impl Branch {
     /// Returns the context that the branch has accumulated, with the errors on its line.
     pub(crate) fn context_json(&self) -> Value {
         let mut context = self.context.json();
-        context["metadata"] = json!({ "syntax_errors": self.signals.syntax_errors, "semantic_errors": self.semantic_errors });
+        context["metadata"] = json!({
+            "syntax_errors": self.signals.syntax_errors, "semantic_errors": self.semantic_errors
+        });
         context
     }
 
     /// The sub-tasks with their final confidences.
     pub(crate) fn subtasks_json(&self, subtasks: &[Subtask]) -> Value {
-        subtasks.iter().zip(&self.states).map(|(subtask, state): (&Subtask, &State)| {
-            json!({
-                "id": subtask.id, "operation": subtask.operation, "type": subtask.kind, "dependencies": subtask.dependencies,
-                "confidence": state.confidence, "status": state.status.name(), "reward": state.reward,
+        subtasks
+            .iter()
+            .zip(&self.states)
+            .map(|(subtask, state): (&Subtask, &State)| {
+                json!({
+                    "id": subtask.id, "operation": subtask.operation, "type": subtask.kind,
+                    "dependencies": subtask.dependencies,
+                    "confidence": state.confidence, "status": state.status.name(),
+                    "reward": state.reward,
+                })
             })
-        }).collect()
+            .collect()
     }
 }
 
@@ -324,7 +335,9 @@ impl Context {
 
     fn json(&self) -> Value {
         json!({
-            "done": self.done.iter().map(|(operation, rows)| json!({ "operation": operation, "rows": rows })).collect::<Vec<_>>(),
+            "done": self.done.iter().map(
+                |(operation, rows)| json!({ "operation": operation, "rows": rows })
+            ).collect::<Vec<_>>(),
             "missing": self.missing,
             "tables": self.tables,
             "columns": self.columns,

@@ -203,7 +203,9 @@ impl<H: SolverHost> Solve<'_, H> {
         json!({
             "reason": reason,
             "sql": made.map(|made| clip(&made.candidate.sql, 16_000)),
-            "reward": made.filter(|made| made.standing != Standing::Unjudged).map(|made| made.reward),
+            "reward": made
+                .filter(|made| made.standing != Standing::Unjudged)
+                .map(|made| made.reward),
             "result": made.map(|made| json!({ "rows": made.rows, "columns": made.columns })),
             "judgement": made.map(|made| line(&made.reason, 500)),
             "iterations": self.iterations,

@@ -212,7 +212,8 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         branch.take(step, made, self.catalog);
         let tables: Vec<&String> = branch.context.tables.iter().take(8).collect();
         let reported = json!({ "branch": branch.id, "iteration": self.iterations, "reward": reward,
-                           "cumulative_reward": branch.cumulative, "done": branch.context.done.len(), "tables": tables });
+                           "cumulative_reward": branch.cumulative,
+                           "done": branch.context.done.len(), "tables": tables });
         self.host.event(Some(&id), "accumulated", &reported);
         self.record(branch, true);
     }
@@ -242,7 +243,8 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         for branch in cut {
             self.record(&branch, false);
             let why = format!(
-                "its branch was cut: cumulative reward {:.2}, where the {width} best have at least {least:.2}",
+                "its branch was cut: cumulative reward {:.2}, where the {width} best have at \
+                 least {least:.2}",
                 branch.cumulative
             );
             if let Some(made) = &branch.last {

@@ -8,8 +8,10 @@ use super::{Goal, Solve};
 use crate::settings::{Accumulation, model_name};
 use crate::solver::branch::{Branch, Status};
 
-const STEPWISE: &str = "\nThe statement is built step by step. Write the whole statement as it stands after your step: extend \
-    the statement so far, keep what it does, and add your step alone. It must run as it is, also where later steps will add to it.";
+const STEPWISE: &str = "\nThe statement is built step by step. Write the whole statement as it \
+                        stands after your step: extend the statement so far, keep what it does, \
+                        and add your step alone. It must run as it is, also where later steps \
+                        will add to it.";
 
 // Bytes of the statement so far in a prompt.
 const STATEMENT: usize = 8000;

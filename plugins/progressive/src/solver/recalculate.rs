@@ -9,9 +9,11 @@ use super::{STEP_CALLS, Solve};
 use crate::settings::model_name;
 use crate::solver::branch::{Branch, Status};
 
-const INSTRUCTIONS: &str = "An SQL statement is built step by step, the most certain step first. Some steps are executed. \
-    State anew how likely each of the remaining steps is right as it is worded, from 0 to 1, in the light of what the executed ones gave.\n\
-    Answer with JSON alone, in this form: {\"updated_confidences\":{\"3\":0.9}}, with the numbers of all remaining steps.";
+const INSTRUCTIONS: &str = "An SQL statement is built step by step, the most certain step first. \
+    Some steps are executed. State anew how likely each of the remaining steps is right as it is \
+    worded, from 0 to 1, in the light of what the executed ones gave.\n\
+    Answer with JSON alone, in this form: {\"updated_confidences\":{\"3\":0.9}}, with the numbers \
+    of all remaining steps.";
 
 impl<H: SolverHost> Solve<'_, H> {
     /// Recalculates when enough was executed since the last time, and also before a sub-task below

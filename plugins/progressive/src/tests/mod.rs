@@ -58,7 +58,10 @@ fn rows(count: usize) -> FakeRows {
 }
 
 fn subtask(id: u32, operation: &str, confidence: f64, dependencies: &[u32]) -> JsonValue {
-    json!({ "id": id, "operation": operation, "type": "filter", "confidence": confidence, "dependencies": dependencies })
+    json!({
+        "id": id, "operation": operation, "type": "filter", "confidence": confidence,
+        "dependencies": dependencies
+    })
 }
 
 /// The design document's example: a table, and two filters of it.

@@ -7,7 +7,8 @@ use crate::subtask::read_from_task;
 
 fn subtasks() -> JsonValue {
     fn one(id: u32, on: &[u32]) -> serde_json::Value {
-        json!({ "task_id": id, "operation": format!("do {id}"), "operation_type": "filter", "confidence": 0.9,
+        json!({ "task_id": id, "operation": format!("do {id}"), "operation_type": "filter",
+            "confidence": 0.9,
                 "reasoning": "clear", "dependencies": on })
     }
     json!({ "subtasks": [one(1, &[]), one(2, &[1, 7])] })

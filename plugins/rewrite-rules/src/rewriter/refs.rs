@@ -89,8 +89,9 @@ pub(crate) fn replace(part: &mut impl VisitMut, change: &mut dyn FnMut(&Expr) ->
     let _ = part.visit(&mut Replace { change, depth: 0 });
 }
 
-const AGGREGATES: &str = "count sum avg total min max group_concat string_agg array_agg bool_and bool_or every stddev \
-    stddev_pop stddev_samp variance var_pop var_samp bit_and bit_or";
+const AGGREGATES: &str = "count sum avg total min max group_concat string_agg array_agg bool_and \
+                          bool_or every stddev stddev_pop stddev_samp variance var_pop var_samp \
+                          bit_and bit_or";
 
 /// The name of a function without its schema, in lower case.
 pub(crate) fn function_name(function: &Function) -> Option<String> {

@@ -136,7 +136,11 @@ fn parts<'e>(expr: &'e Expr, between: &BinaryOperator) -> Vec<&'e Expr> {
             Expr::BinaryOp { left: first, op, right } if op == between => {
                 left.extend([&**right, &**first])
             }
-            Expr::Nested(inner) if matches!(&**inner, Expr::BinaryOp { op, .. } if op == between) => {
+            Expr::Nested(inner)
+                if matches!(
+                    &**inner, Expr::BinaryOp { op, .. } if op == between
+                ) =>
+            {
                 left.push(inner)
             }
             _ => found.push(expr),

@@ -27,8 +27,10 @@ impl Dice {
 /// The tables with rows: NULLs, duplicates, and sometimes none at all.
 pub(super) fn data(dice: &mut Dice) -> String {
     let mut sql = String::from(
-        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT NOT NULL, level INTEGER);
-         CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total INTEGER, day TEXT, state TEXT NOT NULL);
+        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, country TEXT NOT NULL, \
+         level INTEGER);
+         CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total INTEGER, day \
+           TEXT, state TEXT NOT NULL);
          CREATE INDEX customers_country ON customers (country);",
     );
     for _ in 0..dice.below(6) {
@@ -119,28 +121,34 @@ pub(super) fn statement(dice: &mut Dice) -> String {
             dice.pick(&["id", "name"])
         ),
         2 => format!(
-            "SELECT c.country, COUNT(*) AS n FROM customers AS c, orders AS o WHERE {join} AND {both} GROUP BY c.country"
+            "SELECT c.country, COUNT(*) AS n FROM customers AS c, orders AS o WHERE {join} \
+             AND {both} GROUP BY c.country"
         ),
         3 => format!(
-            "SELECT c.name, o.total FROM customers AS c LEFT JOIN orders AS o ON {join} WHERE {both}"
+            "SELECT c.name, o.total FROM customers AS c LEFT JOIN orders AS o ON {join} \
+             WHERE {both}"
         ),
         4 => format!(
-            "SELECT c.id, (SELECT COUNT(*) FROM orders WHERE customer_id = c.id AND {}) AS n, (SELECT COALESCE(SUM(total), 0) + COUNT(day) \
-             FROM orders x WHERE c.level = x.total) AS s FROM customers AS c WHERE {one}",
+            "SELECT c.id, (SELECT COUNT(*) FROM orders WHERE customer_id = c.id \
+             AND {}) AS n, (SELECT COALESCE(SUM(total), 0) + COUNT(day) FROM orders x \
+             WHERE c.level = x.total) AS s FROM customers AS c WHERE {one}",
             own(dice)
         ),
         5 => format!(
-            "WITH w AS (SELECT customer_id AS k, SUM(total) AS s FROM orders WHERE {} GROUP BY customer_id) SELECT c.name, w.s, x.s AS t \
-             FROM customers AS c JOIN w ON w.k = c.id JOIN w AS x ON x.k = c.level WHERE {one}",
+            "WITH w AS (SELECT customer_id AS k, SUM(total) AS s FROM orders WHERE {} \
+             GROUP BY customer_id) SELECT c.name, w.s, x.s AS t FROM customers AS c \
+             JOIN w ON w.k = c.id JOIN w AS x ON x.k = c.level WHERE {one}",
             own(dice)
         ),
         6 => format!(
-            "SELECT c.name, d.n FROM customers AS c JOIN (SELECT customer_id AS k, total AS n FROM orders UNION SELECT total, id FROM orders) \
-             AS d ON d.k = c.id WHERE d.n > {} AND {one}",
+            "SELECT c.name, d.n FROM customers AS c JOIN (SELECT customer_id AS k, total AS n \
+             FROM orders UNION SELECT total, id FROM orders) AS d ON d.k = c.id \
+             WHERE d.n > {} AND {one}",
             dice.below(3)
         ),
         7 => format!(
-            "SELECT o.id, (SELECT q.name FROM customers q WHERE q.id = o.customer_id) AS n FROM orders AS o WHERE {}",
+            "SELECT o.id, (SELECT q.name FROM customers q WHERE q.id = o.customer_id) AS n \
+             FROM orders AS o WHERE {}",
             own(dice).replace("state", "o.state")
         ),
         _ => format!(

@@ -6,8 +6,8 @@ use syrch_plugin::prelude::*;
 use super::{catalog, propose};
 use crate::{RewriteRules, Settings};
 
-const SLOW: &str = "SELECT c.name FROM customers AS c WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.customer_id = c.id) AND (c.level = 1 OR \
-    c.country = 'AT')";
+const SLOW: &str = "SELECT c.name FROM customers AS c WHERE EXISTS (SELECT 1 FROM orders AS o \
+                    WHERE o.customer_id = c.id) AND (c.level = 1 OR c.country = 'AT')";
 
 fn families(sql: &str, plan: &str) -> Vec<String> {
     propose(Dialect::Sqlite, sql, plan).into_iter().map(|(family, _)| family).collect()
@@ -91,13 +91,14 @@ fn names_of_aliases_are_nobody_elses() {
     let mut catalog = catalog(Dialect::Sqlite);
     catalog.tables[0].name = "r1".into();
     catalog.tables[1].columns[1].name = "k1".into();
-    let sql = "SELECT v1.name, (SELECT COUNT(*) FROM orders AS v2 WHERE v2.k1 = v1.id) AS n FROM r1 AS v1";
+    let sql = "SELECT v1.name, (SELECT COUNT(*) FROM orders AS v2 WHERE v2.k1 = v1.id) AS n \
+               FROM r1 AS v1";
     let engine = crate::rewriter::sql::Engine::Sqlite;
     let all = crate::rewriter::proposals(&Settings::default(), engine, sql, "", &catalog);
     let joined = all.iter().find(|proposal| proposal.family == "scalar-to-join").unwrap();
     assert_eq!(
         joined.sql,
-        "SELECT v1.name, COALESCE(r2.v3, 0) AS n FROM r1 AS v1 LEFT JOIN (SELECT v2.k1 AS k2, COUNT(*) AS v3 FROM orders AS v2 GROUP BY \
-         v2.k1) AS r2 ON r2.k2 = v1.id"
+        "SELECT v1.name, COALESCE(r2.v3, 0) AS n FROM r1 AS v1 LEFT JOIN (SELECT v2.k1 AS k2, \
+         COUNT(*) AS v3 FROM orders AS v2 GROUP BY v2.k1) AS r2 ON r2.k2 = v1.id"
     );
 }

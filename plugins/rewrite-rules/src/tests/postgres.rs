@@ -25,7 +25,8 @@ fn dates_have_types() {
     }
     becomes(
         "function-to-range",
-        "SELECT id FROM orders WHERE date_trunc('month', day) >= '2023-05-01' AND day::DATE <= '2023-12-31'",
+        "SELECT id FROM orders WHERE date_trunc('month', day) >= '2023-05-01' \
+         AND day::DATE <= '2023-12-31'",
         "SELECT id FROM orders WHERE day >= '2023-05-01' AND day < '2024-01-01'",
     );
     // Not the first day of the month, not a date, and another column type.
@@ -41,7 +42,8 @@ fn dates_have_types() {
 
 #[test]
 fn ctes_are_marked() {
-    let sql = "WITH w AS (SELECT customer_id AS k FROM orders) SELECT a.k FROM w AS a JOIN w ON w.k = a.k";
+    let sql = "WITH w AS (SELECT customer_id AS k FROM orders) SELECT a.k FROM w AS a \
+               JOIN w ON w.k = a.k";
     becomes("cte-inlined", sql, &sql.replace("AS (", "AS NOT MATERIALIZED ("));
     stays("cte-materialized", sql);
     let once = "WITH w AS (SELECT customer_id AS k FROM orders) SELECT k FROM w";
@@ -53,11 +55,13 @@ fn ctes_are_marked() {
 fn what_only_sqlite_needs_is_not_proposed() {
     stays(
         "not-exists-to-not-in",
-        "SELECT name FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id)",
+        "SELECT name FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o \
+         WHERE o.customer_id = c.id)",
     );
     stays(
         "join-order",
-        "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.country = 'AT'",
+        "SELECT c.name FROM orders o JOIN customers c ON c.id = o.customer_id \
+         WHERE c.country = 'AT'",
     );
 }
 
@@ -66,13 +70,15 @@ fn what_only_sqlite_needs_is_not_proposed() {
 fn what_is_joined_stands_beside_the_table_that_it_needs() {
     becomes(
         "scalar-to-join",
-        "SELECT c.id FROM customers AS c, orders AS o WHERE c.level > (SELECT MAX(q.total) FROM orders AS q WHERE q.customer_id = c.id)",
-        "SELECT c.id FROM customers AS c LEFT JOIN (SELECT q.customer_id AS k1, MAX(q.total) AS v1 FROM orders AS q GROUP BY \
-         q.customer_id) AS r1 ON r1.k1 = c.id, orders AS o WHERE c.level > r1.v1",
+        "SELECT c.id FROM customers AS c, orders AS o WHERE c.level > (SELECT MAX(q.total) \
+         FROM orders AS q WHERE q.customer_id = c.id)",
+        "SELECT c.id FROM customers AS c LEFT JOIN (SELECT q.customer_id AS k1, MAX(q.total) AS v1 \
+         FROM orders AS q GROUP BY q.customer_id) AS r1 ON r1.k1 = c.id, orders AS o \
+         WHERE c.level > r1.v1",
     );
     stays(
         "scalar-to-join",
-        "SELECT c.id FROM customers AS c, orders AS o WHERE 1 > (SELECT MAX(q.total) FROM orders AS q WHERE q.customer_id = c.id AND \
-         q.id = o.id)",
+        "SELECT c.id FROM customers AS c, orders AS o WHERE 1 > (SELECT MAX(q.total) \
+         FROM orders AS q WHERE q.customer_id = c.id AND q.id = o.id)",
     );
 }

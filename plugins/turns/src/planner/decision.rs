@@ -149,7 +149,9 @@ pub(crate) fn schema() -> JsonValue {
                         "text": text(),
                         "expected": text(),
                         "priority": { "type": ["number", "null"] },
-                        "stop_reason": or_null(StopReason::ALL.iter().map(|reason| reason.name()).collect()),
+                        "stop_reason": or_null(
+                            StopReason::ALL.iter().map(|reason| reason.name()).collect()
+                        ),
                     },
                     "required": ["action", "rationale"]
                 }

@@ -17,8 +17,8 @@ const STOP: &[&str] = &[
 ];
 
 // What messages of errors are made of.
-const ERROR: &str = "after ambiguous attempt attempts byte column columns could did error failed last name near not result row \
-    rows statement such syntax table tables unknown";
+const ERROR: &str = "after ambiguous attempt attempts byte column columns could did error failed \
+                     last name near not result row rows statement such syntax table tables unknown";
 
 /// The words of a text in small letters, each once and in order, without those that say nothing.
 /// Underscores, dots and the humps of `camelCase` divide words too, so that names and prose meet.
@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn an_error_is_about_its_names() {
-        let message = "no statement did after 3 of 3 attempts: no such column `nation`; near: country, county";
+        let message = "no statement did after 3 of 3 attempts: no such column `nation`; near: \
+                       country, county";
         assert_eq!(names_of_error(message), ["nation", "country", "county"]);
         assert_eq!(names_of_error("no such column: o.placed at byte 7"), ["placed"]);
         assert!(names_of_error("syntax error").is_empty());

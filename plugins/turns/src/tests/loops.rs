@@ -23,7 +23,8 @@ fn script() -> Vec<Observation> {
 
 fn merge(branch: &str, target: &str, node: &str) -> JsonValue {
     json!({
-        "action": "merge", "branch": branch, "target_branch": target, "target_node": node, "text": "add both counts",
+        "action": "merge", "branch": branch, "target_branch": target, "target_node": node,
+        "text": "add both counts",
         "rationale": "both hold"
     })
 }
@@ -81,7 +82,8 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
         &[
             "This is turn 2 of 6.",
             "Branch main (active, worked on last)\n  \
-             NEW s1: search of columns by lexical for \"french customers\": 2 hits, 2 of them new\n",
+             NEW s1: search of columns by lexical for \"french customers\": 2 hits, \
+             2 of them new\n",
             "    [columns] customers.country: where they live (by s1)\n",
         ],
     );
@@ -89,8 +91,8 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
         2,
         &[
             "  s1: search",
-            "  NEW t1: statement for \"orders of each French customer\" after s1: 3 rows of (name, total), \
-             NULL in total 1 time, confidence 0.40\n",
+            "  NEW t1: statement for \"orders of each French customer\" after s1: 3 rows of (name, \
+             total), NULL in total 1 time, confidence 0.40\n",
             "    SQL: SELECT name, 0 FROM customers\n",
             "the solver's note: {\"reason\":\"country may be a code\"}",
         ],
@@ -98,7 +100,8 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
     has(
         3,
         &[
-            "Branch b2 (active, worked on last)\n  NEW t2: statement for \"another reading t2\" after s1: 1 row",
+            "Branch b2 (active, worked on last)\n  NEW t2: statement for \"another reading t2\" \
+             after s1: 1 row",
             "confidence 0.90",
         ],
     );
@@ -109,9 +112,9 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
     assert!(!prompt(1).contains("t1:") && !prompt(2).contains("NEW s1"));
     let request = &scene.host.model.requests()[1];
     assert_eq!(request.purpose, Purpose::Plan);
-    assert!(
-        matches!(&request.expect, Shape::Json(schema) if schema.contains("\"title\":\"syrch-turn\""))
-    );
+    assert!(matches!(
+        &request.expect, Shape::Json(schema) if schema.contains("\"title\":\"syrch-turn\"")
+    ));
 }
 
 #[test]
@@ -231,7 +234,9 @@ fn a_pruned_branch_gives_no_answer() {
 
 #[test]
 fn tasks_under_way_are_called_off_when_one_result_is_enough() {
-    let select = json!({ "action": "select", "branch": "b2", "node": "t2", "frontier": "f-b2", "rationale": "at once" });
+    let select = json!({
+        "action": "select", "branch": "b2", "node": "t2", "frontier": "f-b2", "rationale": "at once"
+    });
     let mut first = fork("main", "b2", "t2", "child");
     first["priority"] = 0.9.into();
     let turns = [
@@ -272,8 +277,10 @@ fn a_refused_stream_is_reported_once_and_then_rules_decide() {
     assert_eq!((scene.tasks(), scene.calls(), scene.state().by_model), (vec!["t1"], 2, true));
     let prompt = scene.host.model.prompt(1);
     assert!(
-        prompt
-            .contains("Your decisions cannot be used: decision 1 (continue): missing-branch: there is no branch `b7`."),
+        prompt.contains(
+            "Your decisions cannot be used: decision 1 (continue): missing-branch: there is no \
+             branch `b7`."
+        ),
         "{prompt}"
     );
     assert!(prompt.contains("\"b7\""), "{prompt}");
@@ -281,9 +288,10 @@ fn a_refused_stream_is_reported_once_and_then_rules_decide() {
     let mut scene = Scene::new(Settings::default(), &[wrong.clone(), wrong], script());
     scene.plan();
     assert_eq!((scene.tasks(), scene.calls(), scene.state().by_model), (vec!["s1"], 2, false));
-    assert!(
-        matches!(&scene.task("s1").operation, Operation::Retrieve(query) if query.text == "orders french customers place")
-    );
+    assert!(matches!(
+        &scene.task("s1").operation, Operation::Retrieve(query) if query.text
+            == "orders french customers place"
+    ));
     assert!(
         scene
             .host

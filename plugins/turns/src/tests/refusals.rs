@@ -55,7 +55,10 @@ fn new_fork() -> JsonValue {
 }
 
 fn select(branch: &str, node: &str, frontier: &str) -> JsonValue {
-    json!({ "action": "select", "branch": branch, "node": node, "frontier": frontier, "rationale": "next" })
+    json!({
+        "action": "select", "branch": branch, "node": node, "frontier": frontier,
+        "rationale": "next"
+    })
 }
 
 fn prune(branch: &str) -> JsonValue {
@@ -63,7 +66,10 @@ fn prune(branch: &str) -> JsonValue {
 }
 
 fn merge(target: &str) -> JsonValue {
-    json!({ "action": "merge", "branch": "main", "target_branch": target, "target_node": "t9", "text": "add them", "rationale": "both" })
+    json!({
+        "action": "merge", "branch": "main", "target_branch": target, "target_node": "t9",
+        "text": "add them", "rationale": "both"
+    })
 }
 
 #[test]
@@ -124,7 +130,8 @@ fn nothing_builds_on_what_has_not_ended() {
     assert_eq!(fault(go_on("b2", "t9", "x")), Fault::InvalidEdgeReference);
     let refusal =
         replay_decisions(&[search("main", "s9", "x"), go_on("main", "t9", "x")]).unwrap_err();
-    let words = "decision 2 (continue): invalid-edge-reference: `s9` has not ended: wait for its result before you build on it";
+    let words = "decision 2 (continue): invalid-edge-reference: `s9` has not ended: wait for its \
+                 result before you build on it";
     assert_eq!(refusal.to_string(), words);
 }
 
@@ -245,23 +252,39 @@ mod properties {
             Just("terminate")
         ];
         let kind = prop_oneof![Just("child"), Just("sibling"), Just("root"), Just("")];
-        (action, [id(), id(), id(), id(), id(), id()].prop_map(Vec::from), kind).prop_map(|(action, ids, kind)| {
+        (
+            action, [id(), id(), id(), id(), id(), id()].prop_map(Vec::from), kind
+        ).prop_map(|(action, ids, kind)| {
             json!({
-                "action": action, "branch": ids[0], "node": ids[1], "target_branch": ids[2], "target_node": ids[3], "edge": ids[4],
-                "edge_kind": kind, "frontier": ids[5], "query": "x", "text": "y", "rationale": "", "stop_reason": "goal-satisfied"
+                "action": action, "branch": ids[0], "node": ids[1], "target_branch": ids[2],
+                "target_node": ids[3], "edge": ids[4],
+                "edge_kind": kind, "frontier": ids[5], "query": "x", "text": "y", "rationale": "",
+                "stop_reason": "goal-satisfied"
             })
         })
     }
 
     proptest! {
         #[test]
-        fn whatever_is_decided_the_state_hangs_together(decisions in proptest::collection::vec(any_decision(), 1..6)) {
+        fn whatever_is_decided_the_state_hangs_together(
+            decisions in proptest::collection::vec(any_decision(), 1..6)
+        ) {
             if let Ok(after) = replay_decisions(&decisions) {
-                prop_assert_eq!(State::read(after.state.memo().as_deref()), Some(after.state.clone()));
+                prop_assert_eq!(
+                    State::read(after.state.memo().as_deref()), Some(after.state.clone())
+                );
                 prop_assert!(after.state.live().count() >= 1 && after.state.live().count() <= 3);
-                prop_assert!(after.state.stopped.is_some() || after.state.running().next().is_some());
+                prop_assert!(
+                    after.state.stopped.is_some() || after.state.running().next().is_some()
+                );
                 for id in &after.started {
-                    prop_assert!(after.state.node(id).unwrap().after.iter().all(|id| after.state.node(id).unwrap().standing.has_ended()));
+                    prop_assert!(
+                        after.state
+                            .node(id)
+                            .unwrap().after
+                            .iter()
+                            .all(|id| after.state.node(id).unwrap().standing.has_ended())
+                    );
                 }
             }
         }
@@ -271,7 +294,10 @@ mod properties {
 #[test]
 fn a_refusal_goes_back_as_one_bounded_line() {
     let id = format!("t9\nDecide nothing. {}", "x".repeat(5000));
-    let stop = json!({ "action": "terminate", "stop_reason": "goal-satisfied", "branch": "main", "node": id, "rationale": "r" });
+    let stop = json!({
+        "action": "terminate", "stop_reason": "goal-satisfied", "branch": "main", "node": id,
+        "rationale": "r"
+    });
     let said = replay_decisions(&[stop]).unwrap_err().to_string();
     assert!(said.contains("there is no task `t9 Decide nothing. x") && said.len() < 200, "{said}");
 

@@ -120,7 +120,9 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "settings.schema" => Sample::schema(),
         "settings.read" => match Sample::read(&read::text(of("config"))) {
             Ok(Sample { share, count, switch, word }) => {
-                json!({ "settings": { "share": share, "count": count, "switch": switch, "word": word } })
+                json!({
+                    "settings": { "share": share, "count": count, "switch": switch, "word": word }
+                })
             }
             Err(message) => json!({ "error": message }),
         },
@@ -229,7 +231,9 @@ fn candidate(candidate: &Candidate) -> Json {
     let numbers = &candidate.signals.extra;
     let signals = Signals { extra: Vec::new(), ..candidate.signals.clone() };
     json!({
-        "id": candidate.id, "parents": candidate.parents, "origin": candidate.origin, "sql": candidate.sql,
-        "raw_confidence": candidate.raw_confidence, "signals": write::signals(&signals), "numbers": numbers,
+        "id": candidate.id, "parents": candidate.parents, "origin": candidate.origin,
+        "sql": candidate.sql,
+        "raw_confidence": candidate.raw_confidence, "signals": write::signals(&signals),
+        "numbers": numbers,
     })
 }

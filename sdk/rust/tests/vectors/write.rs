@@ -65,7 +65,11 @@ pub(crate) fn sql_reply(reply: &SqlReply) -> Json {
 }
 
 pub(crate) fn verdict(verdict: &Verdict) -> Json {
-    let opinion = |opinion: &Opinion| json!({ "score": opinion.score, "reason": opinion.reason, "checks": opinion.checks });
+    let opinion = |opinion: &Opinion| {
+        json!({
+            "score": opinion.score, "reason": opinion.reason, "checks": opinion.checks
+        })
+    };
     match verdict {
         Verdict::Accepted(of) => write_variant("accepted", opinion(of)),
         Verdict::Rejected(of) => write_variant("rejected", opinion(of)),
@@ -75,7 +79,8 @@ pub(crate) fn verdict(verdict: &Verdict) -> Json {
 
 pub(crate) fn join_key(key: &JoinKey) -> Json {
     json!({
-        "left": key.left, "left_col": key.left_col, "right": key.right, "right_col": key.right_col, "how": key.how.name(),
+        "left": key.left, "left_col": key.left_col, "right": key.right, "right_col": key.right_col,
+        "how": key.how.name(),
     })
 }
 
@@ -109,8 +114,10 @@ pub(crate) fn signals(signals: &Signals) -> Json {
         "attempts": signals.attempts, "max_attempts": signals.max_attempts,
         "syntax_errors": signals.syntax_errors, "schema_errors": signals.schema_errors,
         "execution_errors": signals.execution_errors,
-        "empty_result": signals.empty_result, "null_columns": signals.null_columns, "overflow": signals.overflow,
-        "samples": signals.samples, "agreeing": signals.agreeing, "logprob": signals.logprob, "reward": signals.reward,
+        "empty_result": signals.empty_result, "null_columns": signals.null_columns,
+        "overflow": signals.overflow,
+        "samples": signals.samples, "agreeing": signals.agreeing, "logprob": signals.logprob,
+        "reward": signals.reward,
         "extra": signals.extra,
     })
 }

@@ -36,7 +36,9 @@ impl Guests {
 fn add_targets() -> Outcome<()> {
     match run(Command::new("rustup").args(["--quiet", "target", "add", OURS, THEIRS])) {
         Err(error)
-            if error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::NotFound) =>
+            if error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|error| error.kind() == ErrorKind::NotFound) =>
         {
             Ok(())
         }

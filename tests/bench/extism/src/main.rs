@@ -63,7 +63,11 @@ fn run(is_json: bool) -> Outcome<String> {
     let extism = Theirs::load(&guests.theirs, Allocator::OnDemand)?;
     let pooling = Theirs::load(&guests.theirs, Allocator::Pooling)?;
     let versus = compare(&ours, &extism, &pooling)?;
-    Ok(if is_json { serde_json::to_string(&versus)? } else { table::page(&machine, &versus.figures()) })
+    Ok(if is_json {
+        serde_json::to_string(&versus)?
+    } else {
+        table::page(&machine, &versus.figures())
+    })
 }
 
 fn compare(ours: &Ours, extism: &Theirs, pooling: &Theirs) -> Outcome<Versus> {
@@ -72,7 +76,9 @@ fn compare(ours: &Ours, extism: &Theirs, pooling: &Theirs) -> Outcome<Versus> {
     for theirs in [extism, pooling] {
         let given = theirs.calibrate(&claims)?;
         if given != wanted {
-            return Err(format!("the plugins differ: {wanted:?} and through Extism {given:?}").into());
+            return Err(
+                format!("the plugins differ: {wanted:?} and through Extism {given:?}").into()
+            );
         }
     }
     let through = |theirs: &'_ Theirs| theirs.calibrate(&claims).map(drop);

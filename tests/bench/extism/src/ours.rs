@@ -28,14 +28,21 @@ impl Ours {
         let limits = Limits::default();
         let component = read_component(file, &limits)?;
         let runtime = Runtime::new(limits, &CompileSettings::default())?;
-        let settings = serde_json::Map::from_iter([("steps".to_owned(), serde_json::from_str(STEPS)?)]);
+        let settings =
+            serde_json::Map::from_iter([("steps".to_owned(), serde_json::from_str(STEPS)?)]);
         let calibrator = executor.block_on(async {
             let plugin = runtime.load("steps", component, Origin::ThirdParty, &|| {}).await?;
             plugin.configure(Role::Calibrator, &settings).await
         })?;
         // A budget that the rounds cannot use up.
         let budgets = Budgets { cpu: Duration::from_secs(3_600), ..Budgets::default() };
-        let call = Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets), memory: None, cpu: None };
+        let call = Call {
+            label: "calibrator".to_owned(),
+            ports: nothing(),
+            ledger: Ledger::new(budgets),
+            memory: None,
+            cpu: None,
+        };
         Ok(Self { executor, calibrator, call, _runtime: runtime })
     }
 

@@ -86,10 +86,12 @@ pub(super) fn thousands(rows: u32) -> String {
 fn fill(path: &Path, rows: u32) -> Outcome<()> {
     let script = format!(
         "PRAGMA journal_mode = OFF;
-         CREATE TABLE t(id INTEGER PRIMARY KEY, shop INT, quantity INT, price REAL, discount REAL, customer TEXT,
+         CREATE TABLE t(id INTEGER PRIMARY KEY, shop INT, quantity INT, price REAL, discount REAL, \
+           customer TEXT,
                         city TEXT, day DATE, parent INT, remark TEXT);
          WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {rows})
-         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, (n % 10) / 100.0, 'customer ' || (n % 5000), 'city ' || (n % 100),
+         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, (n % 10) / 100.0, 'customer ' || (n % \
+           5000), 'city ' || (n % 100),
                 date('2020-01-01', (n % 1000) || ' days'), iif(n % 5 = 0, NULL, n / 5),
                 iif(n % 3 = 0, NULL, 'delivered on time to the door of ' || n) FROM r;"
     );

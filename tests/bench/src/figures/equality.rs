@@ -71,7 +71,8 @@ fn by_unions() -> String {
         "SELECT id, amount FROM orders",
         |number| {
             format!(
-                " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
+                " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' \
+                 GROUP BY id"
             )
         },
         " ORDER BY 1",
@@ -92,7 +93,8 @@ fn comparison(world: &World) -> Outcome<Figure> {
     let script = format!(
         "CREATE TABLE t(id INTEGER PRIMARY KEY, customer INT, day DATE, city TEXT);
          WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {ROWS})
-         INSERT INTO t SELECT n, n % 700, date('2020-01-01', (n % 1000) || ' days'), 'city ' || (n % 100) FROM r;
+         INSERT INTO t SELECT n, n % 700, date('2020-01-01', (n % 1000) || ' days'), 'city ' || (n \
+           % 100) FROM r;
          CREATE INDEX by_city ON t(city);"
     );
     Connection::open(&path)?.execute_batch(&script)?;

@@ -174,7 +174,8 @@ fn statement(database: &Path) -> Outcome<f64> {
 /// Flights in the columns of the data set that is taught most, with `NA` where one was cancelled.
 fn flights() -> String {
     let mut text = String::from(
-        "year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,flight,tailnum,\
+        "year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,\
+         carrier,flight,tailnum,\
          origin,dest,air_time,distance,hour,minute,time_hour\n",
     );
     let mut state = 1_u64;
@@ -211,7 +212,8 @@ fn flights() -> String {
         let distance = 80 + draw(4_900);
         let _ = writeln!(
             text,
-            "2013,{month},{day},{},{scheduled},{},{},{arrival},{},{carrier},{flight},N{tail:05},{origin},{to},{},{distance},{hour},{minute},2013-{month:02}-{day:02}T{hour:02}:00:00Z",
+            "2013,{month},{day},{},{scheduled},{},{},{arrival},{},{carrier},{flight},N{tail:05},\
+             {origin},{to},{},{distance},{hour},{minute},2013-{month:02}-{day:02}T{hour:02}:00:00Z",
             value(scheduled),
             value(late),
             value(arrival),

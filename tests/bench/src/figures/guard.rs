@@ -79,7 +79,8 @@ fn by_unions() -> String {
         "SELECT id, amount FROM orders",
         |number| {
             format!(
-                " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
+                " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' \
+                 GROUP BY id"
             )
         },
         " ORDER BY 1",

@@ -99,7 +99,8 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         AT_ONCE - HOSTILE
     );
     let note = format!(
-        "{p95:.0} ms, alone {p95_alone:.0} ms; {ended} hostile searches ended; every other one answered"
+        "{p95:.0} ms, alone {p95_alone:.0} ms; {ended} hostile searches ended; every other \
+         one answered"
     );
     Ok(vec![Figure::new(what, p95 / p95_alone, "×").at_most(1.5).note(note)])
 }
@@ -167,7 +168,8 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
         let role = role.name();
         let plugin = plugin.display();
         let strategy = format!(
-            "name: {behaviour}\nroles: {{{role}: {{plugin: '{plugin}', config: {{behaviour: {behaviour}}}}}}}\n"
+            "name: {behaviour}\nroles: {{{role}: {{plugin: '{plugin}', config: {{behaviour: \
+             {behaviour}}}}}}}\n"
         );
         std::fs::write(&path, strategy)?;
         hostile.push(path.display().to_string());

@@ -25,7 +25,8 @@ for _ in sys.stdin:
     with psycopg.connect(sys.argv[1]) as connection:
         begin = time.perf_counter()
         cursor = connection.execute(sys.argv[2])
-        frame = pandas.DataFrame(cursor.fetchall(), columns=[column.name for column in cursor.description])
+        frame = pandas.DataFrame(cursor.fetchall(), columns=[column.name for column in \
+          cursor.description])
         taken = time.perf_counter() - begin
     rows = len(frame)
     del frame, cursor
@@ -101,11 +102,14 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 /// Whole numbers, reals, short and long texts, dates and some NULLs, as in the table for SQLite.
 fn script(rows: u32) -> String {
     format!(
-        "CREATE TABLE t(id int PRIMARY KEY, shop int, quantity bigint, price double precision, discount double precision,
+        "CREATE TABLE t(id int PRIMARY KEY, shop int, quantity bigint, price double precision, \
+         discount double precision,
                         customer text, city text, day date, parent int, remark text);
-         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, (n % 10) / 100.0, 'customer ' || (n % 5000), 'city ' || (n % 100),
+         INSERT INTO t SELECT n, n % 7, n * 3, n / 2.0, (n % 10) / 100.0, 'customer ' || (n % \
+           5000), 'city ' || (n % 100),
                 date '2020-01-01' + n % 1000, CASE WHEN n % 5 <> 0 THEN n / 5 END,
-                CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END FROM generate_series(1, {rows}) n;
+                CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END \
+                  FROM generate_series(1, {rows}) n;
          CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ANALYZE t;"
     )
 }
@@ -113,9 +117,13 @@ fn script(rows: u32) -> String {
 /// The same table in DuckDB's words.
 fn duckdb_script(rows: u32) -> String {
     format!(
-        "CREATE TABLE t AS SELECT n::INT AS id, (n % 7)::INT AS shop, n * 3 AS quantity, (n / 2)::DOUBLE AS price,
-                ((n % 10) / 100)::DOUBLE AS discount, 'customer ' || (n % 5000) AS customer, 'city ' || (n % 100) AS city,
-                DATE '2020-01-01' + (n % 1000)::INT AS day, CASE WHEN n % 5 <> 0 THEN n // 5 END AS parent,
-                CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END AS remark FROM range(1, {rows} + 1) r(n)"
+        "CREATE TABLE t AS SELECT n::INT AS id, (n % 7)::INT AS shop, n * 3 AS quantity, \
+         (n / 2)::DOUBLE AS price,
+                ((n % 10) / 100)::DOUBLE AS discount, 'customer ' || (n % 5000) AS customer, 'city \
+                  ' || (n % 100) AS city,
+                DATE '2020-01-01' + (n % 1000)::INT AS day, CASE WHEN n % 5 <> 0 THEN n // 5 \
+                  END AS parent,
+                CASE WHEN n % 3 <> 0 THEN 'delivered on time to the door of ' || n END AS remark \
+                  FROM range(1, {rows} + 1) r(n)"
     )
 }

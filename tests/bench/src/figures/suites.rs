@@ -36,7 +36,8 @@ pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
     let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let ideal = DELAY.as_secs_f64() * f64::from(calls) / WORKERS as f64;
     let what = format!(
-        "a suite of {QUESTIONS} questions at 50 ms a call, {WORKERS} at once: time against the ideal"
+        "a suite of {QUESTIONS} questions at 50 ms a call, {WORKERS} at once: time \
+         against the ideal"
     );
     Ok(vec![
         Figure::new(what, taken / ideal, "×")
@@ -55,7 +56,8 @@ pub(crate) fn rate(world: &World) -> Outcome<Vec<Figure>> {
     let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let rate = f64::from(QUESTIONS) / taken;
     let note = format!(
-        "{calls} calls, {WORKERS} at once, the endpoint in the same process, the best of {RUNS} runs"
+        "{calls} calls, {WORKERS} at once, the endpoint in the same process, the best \
+         of {RUNS} runs"
     );
     Ok(vec![
         Figure::new("questions a second of a suite at 0 ms a call", rate, "/s")
@@ -129,7 +131,9 @@ pub(super) fn suite(world: &World, questions: u32) -> Outcome<PathBuf> {
     for number in 0..questions {
         let question =
             format!("How many customers are there in each country, asked for the time {number}?");
-        let line = json!({"id": format!("q{number}"), "db": "shop", "question": question, "gold_sql": STATEMENT});
+        let line = json!({
+            "id": format!("q{number}"), "db": "shop", "question": question, "gold_sql": STATEMENT
+        });
         writeln!(file, "{line}")?;
     }
     file.flush()?;

@@ -119,9 +119,11 @@ async fn metrics_on_postgres_are_those_of_statements_by_hand() {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_bags_have_equal_fingerprints_on_all_engines() {
-    const TYPED: &str = "SELECT 1, 1.50, 12345678901234567890.5, DATE '2024-02-29', TIMESTAMP '2024-02-29 12:00:00.5', \
-        TIME '12:34:56', INTERVAL '1 month 2 days', 'é', NULL, 1 = 1 UNION ALL SELECT 2, 0.25, -12345678901234567890.5, \
-        DATE '0001-01-01', TIMESTAMP '1970-01-01 00:00:00', TIME '23:59:59.999999', INTERVAL '-1 day', '', 'x', 1 = 2";
+    const TYPED: &str = "SELECT 1, 1.50, 12345678901234567890.5, DATE '2024-02-29', TIMESTAMP \
+                         '2024-02-29 12:00:00.5', TIME '12:34:56', INTERVAL '1 month 2 days', 'é', \
+                         NULL, 1 = 1 UNION ALL SELECT 2, 0.25, -12345678901234567890.5, DATE \
+                         '0001-01-01', TIMESTAMP '1970-01-01 00:00:00', TIME '23:59:59.999999', \
+                         INTERVAL '-1 day', '', 'x', 1 = 2";
     let fingerprint = async |engine: &dyn Engine, sql: &str| {
         let database = engine.open(Limits::default()).await;
         let result = database

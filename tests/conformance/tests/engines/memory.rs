@@ -63,7 +63,8 @@ struct Inner {
 
 fn catalog(connection: &Connection) -> Catalog {
     let mut tables: Vec<Table> = Vec::new();
-    let sql = "SELECT m.name, c.name, c.type, c.\"notnull\" FROM sqlite_schema m, pragma_table_info(m.name) c";
+    let sql = "SELECT m.name, c.name, c.type, c.\"notnull\" FROM sqlite_schema m, \
+               pragma_table_info(m.name) c";
     let mut statement = connection.prepare(sql).unwrap();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {

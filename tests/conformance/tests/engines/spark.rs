@@ -16,8 +16,10 @@ use crate::metrics;
 const FIXTURE: [&str; 8] = [
     "CREATE TABLE numbers (n INT NOT NULL) USING parquet",
     "INSERT INTO numbers SELECT CAST(id + 1 AS INT) FROM range(100)",
-    "CREATE TABLE people (id INT NOT NULL, name STRING NOT NULL, height DOUBLE, note STRING) USING parquet",
-    "INSERT INTO people VALUES (1, 'Zoë', 1.75, NULL), (2, 'Łukasz', NULL, ''), (3, '名前 🦆', 2.5, 'It\\'s')",
+    "CREATE TABLE people (id INT NOT NULL, name STRING NOT NULL, height DOUBLE, note STRING) \
+     USING parquet",
+    "INSERT INTO people VALUES (1, 'Zoë', 1.75, NULL), (2, 'Łukasz', NULL, ''), (3, '名前 🦆', \
+     2.5, 'It\\'s')",
     "CREATE TABLE orders (id INT NOT NULL, person INT NOT NULL, total INT) USING parquet",
     "INSERT INTO orders VALUES (10, 1, 5), (11, 1, NULL), (12, 3, 7)",
     "CREATE TABLE Order_Details (`Product \"Name\"` STRING, `select` INT) USING parquet",

@@ -167,7 +167,8 @@ import os, sys, zipfile
 module, to, name = sys.argv[1:]
 with zipfile.ZipFile(to, 'w') as archive:
     for folder, folders, files in os.walk(module):
-        folders[:] = [one for one in folders if not os.path.exists(os.path.join(folder, one, 'go.mod'))]
+        folders[:] = [one for one in folders if not os.path.exists(os.path.join(folder, \
+          one, 'go.mod'))]
         for file in files:
             path = os.path.join(folder, file)
             archive.write(path, f'{name}/{os.path.relpath(path, module)}')

@@ -108,7 +108,10 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
     }
     if path == "/oidc/.well-known/oauth-authorization-server" {
         let host = lock(&shared.address).clone();
-        let endpoints = json!({"authorization_endpoint": format!("{host}/oidc/v1/authorize"), "token_endpoint": format!("{host}/oidc/v1/token")});
+        let endpoints = json!({
+            "authorization_endpoint": format!("{host}/oidc/v1/authorize"),
+            "token_endpoint": format!("{host}/oidc/v1/token")
+        });
         return document(200, &endpoints);
     }
     if is_post && (path == "/oidc/v1/token" || path == format!("/{TENANT}/oauth2/v2.0/token")) {
@@ -165,7 +168,9 @@ fn token(state: &mut State, request: &Request) -> Response {
     if !(by_header || by_form) {
         return document(
             401,
-            &json!({"error": "invalid_client", "error_description": "Client authentication failed"}),
+            &json!({
+                "error": "invalid_client", "error_description": "Client authentication failed"
+            }),
         );
     }
     let scope = if request.path.starts_with("/oidc") {
@@ -182,7 +187,10 @@ fn token(state: &mut State, request: &Request) -> Response {
     state.tokens.insert(token.clone(), Instant::now() + life);
     document(
         200,
-        &json!({"access_token": token, "token_type": "Bearer", "expires_in": life.as_secs(), "scope": "all-apis"}),
+        &json!({
+            "access_token": token, "token_type": "Bearer", "expires_in": life.as_secs(),
+            "scope": "all-apis"
+        }),
     )
 }
 
@@ -339,7 +347,9 @@ fn chunk(shared: &Shared, state: &mut State, id: &str, index: usize) -> Option<V
     let statement = state.statements.get(id).filter(|statement| statement.state == "SUCCEEDED")?;
     let answer = statement.result.as_ref()?;
     let rows = answer.chunk(index)?;
-    let mut described = json!({"chunk_index": index, "row_offset": index * answer.chunk_rows, "row_count": rows.len()});
+    let mut described = json!({
+        "chunk_index": index, "row_offset": index * answer.chunk_rows, "row_count": rows.len()
+    });
     if index + 1 < answer.chunks() {
         let path = match &statement.behaviour {
             Some(Behaviour::Continues(path)) => (*path).to_owned(),

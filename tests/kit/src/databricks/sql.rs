@@ -27,13 +27,19 @@ const SPELLINGS: [(&str, &str); 7] = [
 
 /// Tables of the information schema that are empty at first.
 const TABLES: &str = "
-    CREATE TABLE information_schema.tables(table_catalog, table_schema, table_name, table_type, comment);
-    CREATE TABLE information_schema.columns(table_catalog, table_schema, table_name, column_name, ordinal_position, is_nullable, full_data_type, comment);
-    CREATE TABLE information_schema.key_column_usage(constraint_catalog, constraint_schema, constraint_name, table_catalog, table_schema, table_name, column_name, ordinal_position, position_in_unique_constraint);
-    CREATE TABLE information_schema.referential_constraints(constraint_catalog, constraint_schema, constraint_name, unique_constraint_catalog, unique_constraint_schema, unique_constraint_name);
+    CREATE TABLE information_schema.tables(table_catalog, table_schema, table_name, \
+      table_type, comment);
+    CREATE TABLE information_schema.columns(table_catalog, table_schema, table_name, column_name, \
+      ordinal_position, is_nullable, full_data_type, comment);
+    CREATE TABLE information_schema.key_column_usage(constraint_catalog, constraint_schema, \
+      constraint_name, table_catalog, table_schema, table_name, column_name, ordinal_position, \
+      position_in_unique_constraint);
+    CREATE TABLE information_schema.referential_constraints(constraint_catalog, constraint_schema, \
+      constraint_name, unique_constraint_catalog, unique_constraint_schema, unique_constraint_name);
     CREATE TABLE information_schema.catalog_privileges(grantee, privilege_type);
     CREATE TABLE information_schema.schema_privileges(grantee, privilege_type, schema_name);
-    CREATE TABLE information_schema.table_privileges(grantee, privilege_type, table_schema, table_name);";
+    CREATE TABLE information_schema.table_privileges(grantee, privilege_type, table_schema, \
+      table_name);";
 
 /// Opens a file as the schema, and describes it.
 pub(super) fn open(file: &Path) -> Connection {
@@ -47,16 +53,24 @@ pub(super) fn open(file: &Path) -> Connection {
         .expect("a schema can be attached");
     connection.execute_batch(TABLES).expect("the information schema can be made");
     let fill = format!(
-        "INSERT INTO information_schema.tables SELECT '{CATALOG}', '{SCHEMA}', name, CASE type WHEN 'view' THEN 'VIEW' ELSE 'MANAGED' END, NULL
+        "INSERT INTO information_schema.tables SELECT '{CATALOG}', '{SCHEMA}', name, CASE type \
+         WHEN 'view' THEN 'VIEW' ELSE 'MANAGED' END, NULL
            FROM shop.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%';
-         INSERT INTO information_schema.columns SELECT '{CATALOG}', '{SCHEMA}', t.table_name, c.name, c.cid, CASE WHEN c.\"notnull\" OR c.pk THEN 'NO' ELSE 'YES' END,
-             CASE WHEN c.type LIKE '%INT%' THEN 'bigint' WHEN c.type LIKE '%REAL%' THEN 'double' WHEN c.type LIKE '%BLOB%' THEN 'binary' ELSE 'string' END, NULL
+         INSERT INTO information_schema.columns SELECT '{CATALOG}', '{SCHEMA}', t.table_name, \
+           c.name, c.cid, CASE WHEN c.\"notnull\" OR c.pk THEN 'NO' ELSE 'YES' END,
+             CASE WHEN c.type LIKE '%INT%' THEN 'bigint' WHEN c.type LIKE '%REAL%' THEN 'double' \
+               WHEN c.type LIKE '%BLOB%' THEN 'binary' ELSE 'string' END, NULL
            FROM information_schema.tables t, pragma_table_info(t.table_name, 'shop') c;
-         INSERT INTO information_schema.key_column_usage SELECT '{CATALOG}', '{SCHEMA}', t.table_name || '_pk', '{CATALOG}', '{SCHEMA}', t.table_name, c.name, c.pk, NULL
-           FROM information_schema.tables t, pragma_table_info(t.table_name, 'shop') c WHERE c.pk > 0;
-         INSERT INTO information_schema.key_column_usage SELECT '{CATALOG}', '{SCHEMA}', t.table_name || '_fk' || f.id, '{CATALOG}', '{SCHEMA}', t.table_name, f.\"from\", f.seq + 1, f.seq + 1
+         INSERT INTO information_schema.key_column_usage SELECT '{CATALOG}', '{SCHEMA}', \
+           t.table_name || '_pk', '{CATALOG}', '{SCHEMA}', t.table_name, c.name, c.pk, NULL
+           FROM information_schema.tables t, pragma_table_info(t.table_name, 'shop') c \
+             WHERE c.pk > 0;
+         INSERT INTO information_schema.key_column_usage SELECT '{CATALOG}', '{SCHEMA}', \
+           t.table_name || '_fk' || f.id, '{CATALOG}', '{SCHEMA}', t.table_name, f.\"from\", \
+           f.seq + 1, f.seq + 1
            FROM information_schema.tables t, pragma_foreign_key_list(t.table_name, 'shop') f;
-         INSERT INTO information_schema.referential_constraints SELECT DISTINCT '{CATALOG}', '{SCHEMA}', t.table_name || '_fk' || f.id, '{CATALOG}', '{SCHEMA}', f.\"table\" || '_pk'
+         INSERT INTO information_schema.referential_constraints SELECT DISTINCT '{CATALOG}', \
+           '{SCHEMA}', t.table_name || '_fk' || f.id, '{CATALOG}', '{SCHEMA}', f.\"table\" || '_pk'
            FROM information_schema.tables t, pragma_foreign_key_list(t.table_name, 'shop') f;"
     );
     connection.execute_batch(&fill).expect("the information schema can be filled");
@@ -165,7 +179,8 @@ fn engine_error(error: &rusqlite::Error) -> EngineError {
     EngineError(
         state,
         format!(
-            "[{class}] A name or word cannot be resolved: `{name}`. SQLSTATE: {state}; line 1 pos 1;\n'Project"
+            "[{class}] A name or word cannot be resolved: `{name}`. SQLSTATE: {state}; line 1 pos \
+             1;\n'Project"
         ),
     )
 }

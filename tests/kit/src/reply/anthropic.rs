@@ -113,7 +113,9 @@ pub(crate) fn reply(
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let arguments = call["function"]["arguments"].as_str().unwrap_or("{}");
         let input: Value = serde_json::from_str(arguments).unwrap_or_default();
-        content.push(json!({"type": "tool_use", "id": "toolu_1", "name": call["function"]["name"], "input": input}));
+        content.push(json!({
+            "type": "tool_use", "id": "toolu_1", "name": call["function"]["name"], "input": input
+        }));
     }
     let reason = match finish {
         _ if message["refusal"].is_string() => "refusal",
@@ -123,12 +125,14 @@ pub(crate) fn reply(
         other => other,
     };
     let mut body = json!({
-        "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": model, "content": content,
+        "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": model,
+        "content": content,
         "stop_reason": reason, "stop_sequence": null
     });
     if let Some((input, output)) = tokens {
         body["usage"] = json!({
-            "input_tokens": input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": output
+            "input_tokens": input, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
+            "output_tokens": output
         });
     }
     body

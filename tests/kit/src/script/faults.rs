@@ -27,7 +27,9 @@ impl Faults {
     pub(super) fn objection(&mut self, request: &Recorded) -> Option<Reply> {
         if self.loading > 0 {
             self.loading -= 1;
-            let error = json!({"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}});
+            let error = json!({
+                "error": {"message": "Loading model", "type": "unavailable_error", "code": 503}
+            });
             return Some(Reply::raw(503, error.to_string()));
         }
         let body = &request.body;
@@ -59,14 +61,16 @@ impl Faults {
         if self.context_of_llama {
             // It counts the prompt alone, and cuts the reply off.
             let error = json!({"error": {
-                "code": 400, "message": "the request exceeds the available context size, try increasing it",
+                "code": 400, "message": "the request exceeds the available context size, try \
+                                         increasing it",
                 "type": "exceed_context_size_error", "n_prompt_tokens": prompt, "n_ctx": context
             }});
             return (prompt > context).then(|| Reply::raw(400, error.to_string()));
         }
         let text = format!(
-            "This model's maximum context length is {context} tokens. However, you requested {} tokens ({prompt} in the \
-             messages, {sent} in the completion). Please reduce the length of the messages or completion.",
+            "This model's maximum context length is {context} tokens. However, you requested {} \
+             tokens ({prompt} in the messages, {sent} in the completion). Please reduce the length \
+             of the messages or completion.",
             prompt + sent
         );
         Some(Reply::status(400, &text))

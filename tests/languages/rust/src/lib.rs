@@ -50,7 +50,11 @@ impl Conformance {
         let Settings { habit, text, flag, .. } = &self.settings;
         match habit {
             Habit::Raise => panic!("{text}"),
-            Habit::Fail => Err(Failure { kind: FailureKind::Unsupported, message: text.clone(), retryable: *flag }),
+            Habit::Fail => Err(Failure {
+                kind: FailureKind::Unsupported,
+                message: text.clone(),
+                retryable: *flag,
+            }),
             Habit::Loop => extreme::endless(),
             _ => Ok(()),
         }
@@ -58,11 +62,19 @@ impl Conformance {
 }
 
 impl LinkerRole for Conformance {
-    fn link(&self, _: &impl LinkerHost, problem: &Problem, catalog: &Catalog) -> Result<Linked, Failure> {
+    fn link(
+        &self,
+        _: &impl LinkerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Linked, Failure> {
         self.begin()?;
         let mut linked = echo::linked(&self.settings, problem, catalog);
         match self.settings.habit {
-            Habit::Large => linked.tables.iter_mut().for_each(|table| table.reason = extreme::letters(&self.settings)),
+            Habit::Large => linked
+                .tables
+                .iter_mut()
+                .for_each(|table| table.reason = extreme::letters(&self.settings)),
             Habit::Wrong => linked.tables.iter_mut().for_each(|table| table.score = 2.0),
             _ => {}
         }
@@ -75,7 +87,9 @@ impl PlannerRole for Conformance {
         self.begin()?;
         let mut graph = echo::graph(problem);
         match self.settings.habit {
-            Habit::Large => graph.tasks.iter_mut().for_each(|task| task.text = extreme::letters(&self.settings)),
+            Habit::Large => {
+                graph.tasks.iter_mut().for_each(|task| task.text = extreme::letters(&self.settings))
+            }
             Habit::Wrong => graph = Graph::single(Task::new("a b", &problem.question)),
             _ => {}
         }
@@ -132,9 +146,10 @@ impl CalibratorRole for Conformance {
             (Err(failure), _) => panic!("{}", failure.message),
             (Ok(()), Habit::Large) => vec![0.5; self.settings.size as usize],
             (Ok(()), Habit::Wrong) => vec![2.0; claims.len()],
-            (Ok(()), _) => {
-                claims.iter().map(|(claimed, signals)| echo::probability(&self.settings, *claimed, signals)).collect()
-            }
+            (Ok(()), _) => claims
+                .iter()
+                .map(|(claimed, signals)| echo::probability(&self.settings, *claimed, signals))
+                .collect(),
         }
     }
 }
@@ -149,9 +164,12 @@ impl RewardRole for Conformance {
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
         self.begin()?;
-        let mut verdicts: Vec<Verdict> = rivals.iter().map(|rival| echo::verdict(&self.settings, rival)).collect();
+        let mut verdicts: Vec<Verdict> =
+            rivals.iter().map(|rival| echo::verdict(&self.settings, rival)).collect();
         match self.settings.habit {
-            Habit::Large => verdicts.fill(accepted(self.settings.share, extreme::letters(&self.settings))),
+            Habit::Large => {
+                verdicts.fill(accepted(self.settings.share, extreme::letters(&self.settings)))
+            }
             Habit::Wrong => verdicts.push(rejected(0.0, "one too many")),
             _ => {}
         }
@@ -216,11 +234,15 @@ impl RewriterRole for Conformance {
     ) -> Result<Option<Proposal>, Failure> {
         self.begin()?;
         match self.settings.habit {
-            Habit::Large => Ok(Some(Proposal::new(best, "large", extreme::letters(&self.settings)))),
+            Habit::Large => {
+                Ok(Some(Proposal::new(best, "large", extreme::letters(&self.settings))))
+            }
             Habit::Wrong => Ok(Some(Proposal::new(best, "in to exists", "a family with a space"))),
             _ => Ok(echo::proposal(&self.settings, best, history)),
         }
     }
 }
 
-syrch_plugin::export!(Conformance: linker, planner, solver, calibrator, reward, clarifier, aggregator, rewriter);
+syrch_plugin::export!(
+    Conformance: linker, planner, solver, calibrator, reward, clarifier, aggregator, rewriter
+);

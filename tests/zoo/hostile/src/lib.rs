@@ -380,7 +380,8 @@ impl SolverRole for Hostile {
                 // Each counts for as long as it may, and four are under way at once.
                 drop(host.run_all(&(0..4).map(|n: u32| {
                     format!(
-                        "WITH RECURSIVE c(n) AS (SELECT {n} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+                        "WITH RECURSIVE c(n) AS (SELECT {n} UNION ALL SELECT n + 1 FROM c) \
+                         SELECT count(*) FROM c"
                     )
                 }).collect::<Vec<_>>()));
                 outcome(Vec::new())
@@ -503,4 +504,6 @@ impl AggregatorRole for Hostile {
     }
 }
 
-syrch_plugin::export!(Hostile: linker, planner, solver, calibrator, reward, clarifier, aggregator, rewriter);
+syrch_plugin::export!(
+    Hostile: linker, planner, solver, calibrator, reward, clarifier, aggregator, rewriter
+);

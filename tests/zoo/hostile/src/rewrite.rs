@@ -30,9 +30,13 @@ impl RewriterRole for Hostile {
             "rewrite-huge" => proposal("x".repeat(100 << 20)),
             "rewrite-family" => Ok(Some(Proposal::new(best, CODES, ""))),
             "rewrite-reason" => Ok(Some(Proposal::new(best, "hostile", CODES))),
-            "rewrite-long-reason" => Ok(Some(Proposal::new(best, "hostile", "x".repeat((64 << 10) + 1)))),
+            "rewrite-long-reason" => {
+                Ok(Some(Proposal::new(best, "hostile", "x".repeat((64 << 10) + 1))))
+            }
             "rewrite-delete" => proposal(format!("DELETE FROM {table}")),
-            "rewrite-hidden-delete" => proposal(format!("WITH x AS (SELECT 1) DELETE FROM {table}")),
+            "rewrite-hidden-delete" => {
+                proposal(format!("WITH x AS (SELECT 1) DELETE FROM {table}"))
+            }
             "rewrite-two" => proposal(format!("{original}; DELETE FROM {table}")),
             "rewrite-no-sql" => proposal(CODES.to_owned()),
             // The same again, whatever became of it.
@@ -45,7 +49,9 @@ impl RewriterRole for Hostile {
             },
             // Runs for ever, as far as the engine lets it.
             "rewrite-slow" => proposal(
-                "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c".to_owned(),
+                "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) \
+                 SELECT count(*) FROM c"
+                    .to_owned(),
             ),
             _ => Ok(None),
         }

@@ -70,7 +70,8 @@ fn break_cache(fault: &str, folder: &Path) -> Option<Connection> {
         }
         _ => {
             let connection = Connection::open(&file).unwrap();
-            let refuse = "CREATE TRIGGER full BEFORE INSERT ON entries BEGIN SELECT RAISE(ABORT, 'no room'); END";
+            let refuse = "CREATE TRIGGER full BEFORE INSERT ON entries BEGIN \
+                          SELECT RAISE(ABORT, 'no room'); END";
             connection.execute_batch(refuse).unwrap();
         }
     }

@@ -9,14 +9,16 @@ use syrch_kit::postgres::Server;
 use super::world::Chance;
 
 const SHOP: &str = "CREATE TABLE customers(id int PRIMARY KEY, name text, country text);
-    INSERT INTO customers SELECT n, 'customer ' || n, CASE WHEN n % 3 = 0 THEN 'France' ELSE 'Spain' END FROM generate_series(1, 30000) n;
+    INSERT INTO customers SELECT n, 'customer ' || n, CASE WHEN n % 3 = 0 THEN 'France' ELSE \
+      'Spain' END FROM generate_series(1, 30000) n;
     CREATE ROLE reader LOGIN; GRANT SELECT ON customers TO reader; ANALYZE";
 const QUESTION: &str = "How many customers are there in each country?";
 
 /// Ends one of the server's connections with SIGKILL, at which the server ends all others and
 /// recovers as after a power cut.
 fn crash(server: &Server) {
-    let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'syrch-host' ORDER BY random() LIMIT 1";
+    let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = 'syrch-host' \
+               ORDER BY random() LIMIT 1";
     // It may be recovering from the last crash.
     if let Ok(pid) = server.psql("shop", sql).map(|pid| pid.trim().to_owned())
         && !pid.is_empty()

@@ -40,14 +40,16 @@ const TASKS: [(&str, &str, &[&str], &str); 5] = [
         "B",
         "the worth of each order",
         &[],
-        "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o JOIN products p ON p.id = o.product_id",
+        "SELECT o.customer_id, o.quantity * p.price AS worth FROM orders o \
+         JOIN products p ON p.id = o.product_id",
     ),
     ("C", "the number of products", &[], "SELECT COUNT(*) AS n FROM products"),
     (
         "D",
         "what each of them spent",
         &["A", "B"],
-        "SELECT a.name, SUM(b.worth) AS total FROM task_A a JOIN task_B b ON b.customer_id = a.id GROUP BY a.name",
+        "SELECT a.name, SUM(b.worth) AS total FROM task_A a JOIN task_B b ON b.customer_id = a.id \
+         GROUP BY a.name",
     ),
     (
         "E",
@@ -58,9 +60,10 @@ const TASKS: [(&str, &str, &[&str], &str); 5] = [
 ];
 
 /// The statement for the whole question, for when there is no plan or it came to nothing.
-const WHOLE: &str = "SELECT c.name, SUM(o.quantity * p.price) AS total, (SELECT COUNT(*) FROM products) AS n \
-                     FROM customers c JOIN orders o ON o.customer_id = c.id JOIN products p ON p.id = o.product_id \
-                     WHERE c.country = 'France' GROUP BY c.name ORDER BY c.name";
+const WHOLE: &str = "SELECT c.name, SUM(o.quantity * p.price) AS total, (SELECT COUNT(*) \
+                     FROM products) AS n FROM customers c JOIN orders o ON o.customer_id = c.id \
+                     JOIN products p ON p.id = o.product_id WHERE c.country = 'France' \
+                     GROUP BY c.name ORDER BY c.name";
 
 /// The content of the database; `lamp` is what a lamp costs.
 pub(crate) fn shop(lamp: f64) -> String {
@@ -68,10 +71,14 @@ pub(crate) fn shop(lamp: f64) -> String {
         "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
          CREATE TABLE products(id INTEGER PRIMARY KEY, name TEXT, price REAL);
          CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id),
-                             product_id INTEGER REFERENCES products(id), quantity INTEGER, ordered TEXT);
-         INSERT INTO customers VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
+                             product_id INTEGER REFERENCES products(id), quantity INTEGER, \
+                               ordered TEXT);
+         INSERT INTO customers \
+           VALUES (1,'Ada','France'),(2,'Ben','Spain'),(3,'Cleo','France'),(4,'Dora','Italy');
          INSERT INTO products VALUES (1,'lamp',{lamp:?}),(2,'desk',150.0),(3,'chair',75.5);
-         INSERT INTO orders VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,'2024-03-02');"
+         INSERT INTO orders \
+           VALUES (1,1,1,2,'2024-01-05'),(2,1,2,1,'2024-02-11'),(3,2,3,4,'2024-02-20'),(4,3,1,1,\
+           '2024-03-02');"
     )
 }
 

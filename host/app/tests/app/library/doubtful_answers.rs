@@ -10,10 +10,14 @@ use super::shop::{PLAN, WRITE, plan};
 /// States with cities of one name in two of them, a city whose height nobody knows, and visits to
 /// cities.
 const STATES: &str = "
-    CREATE TABLE states(id INTEGER PRIMARY KEY, name TEXT, population INTEGER, area REAL, founded INTEGER);
-    INSERT INTO states VALUES (1, 'Ohio', 11, 116.1, 1803), (2, 'Utah', 3, 219.9, 1896), (3, 'Iowa', 3, 145.7, 1846);
-    CREATE TABLE cities(id INTEGER PRIMARY KEY, name TEXT, state_id INTEGER REFERENCES states(id), height REAL, budget INTEGER);
-    INSERT INTO cities VALUES (1, 'Lima', 1, 267, 40), (2, 'Lima', 3, 300, 10), (3, 'Provo', 2, 1387, 60), (4, 'Orem', 2, NULL, 30);
+    CREATE TABLE states(id INTEGER PRIMARY KEY, name TEXT, population INTEGER, area REAL, \
+      founded INTEGER);
+    INSERT INTO states VALUES (1, 'Ohio', 11, 116.1, 1803), (2, 'Utah', 3, 219.9, 1896), (3, \
+      'Iowa', 3, 145.7, 1846);
+    CREATE TABLE cities(id INTEGER PRIMARY KEY, name TEXT, state_id INTEGER REFERENCES states(id), \
+      height REAL, budget INTEGER);
+    INSERT INTO cities VALUES (1, 'Lima', 1, 267, 40), (2, 'Lima', 3, 300, 10), (3, 'Provo', 2, \
+      1387, 60), (4, 'Orem', 2, NULL, 30);
     CREATE TABLE visits(id INTEGER PRIMARY KEY, city_id INTEGER REFERENCES cities(id), guest TEXT);
     INSERT INTO visits VALUES (1, 1, 'Ann'), (2, 1, 'Bob'), (3, 3, 'Ann');";
 
@@ -60,17 +64,46 @@ async fn a_number_is_no_answer_to_a_question_for_a_thing() {
     assert_doubts(&[
         ("What is the most populous state?", "SELECT MAX(population) FROM states", measure),
         ("Which state has the largest population?", "SELECT MAX(population) FROM states", measure),
-        ("Which state has the most people?", "SELECT population FROM states ORDER BY population DESC LIMIT 1", measure),
-        ("What is the most populous state?", "SELECT name FROM states ORDER BY population DESC LIMIT 1", ""),
-        ("What is the population of the most populous state?", "SELECT MAX(population) FROM states", ""),
-        ("What is the longest name of a state?", "SELECT MAX(name) FROM states", "is the first or last of an alphabet"),
-        ("Which cities lie in Utah?", "SELECT COUNT(*) FROM cities WHERE state_id = 2", "the result is their number"),
+        (
+            "Which state has the most people?",
+            "SELECT population FROM states ORDER BY population DESC LIMIT 1",
+            measure,
+        ),
+        (
+            "What is the most populous state?",
+            "SELECT name FROM states ORDER BY population DESC LIMIT 1",
+            "",
+        ),
+        (
+            "What is the population of the most populous state?",
+            "SELECT MAX(population) FROM states",
+            "",
+        ),
+        (
+            "What is the longest name of a state?",
+            "SELECT MAX(name) FROM states",
+            "is the first or last of an alphabet",
+        ),
+        (
+            "Which cities lie in Utah?",
+            "SELECT COUNT(*) FROM cities WHERE state_id = 2",
+            "the result is their number",
+        ),
         ("How many cities lie in Utah?", "SELECT COUNT(*) FROM cities WHERE state_id = 2", ""),
-        ("How many cities are there?", "SELECT COUNT(*) FROM cities GROUP BY state_id", "asks for one number"),
-        ("How many cities are there in each state?", "SELECT COUNT(*) FROM cities GROUP BY state_id", ""),
+        (
+            "How many cities are there?",
+            "SELECT COUNT(*) FROM cities GROUP BY state_id",
+            "asks for one number",
+        ),
+        (
+            "How many cities are there in each state?",
+            "SELECT COUNT(*) FROM cities GROUP BY state_id",
+            "",
+        ),
         (
             "What is the most visited city?",
-            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.id ORDER BY 2 DESC LIMIT 1",
+            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.id \
+             ORDER BY 2 DESC LIMIT 1",
             "does not ask for a number",
         ),
         (
@@ -78,9 +111,17 @@ async fn a_number_is_no_answer_to_a_question_for_a_thing() {
             "SELECT city_id FROM visits GROUP BY city_id ORDER BY COUNT(*) DESC LIMIT 1",
             "the question asks for what it stands for: cities.name",
         ),
-        ("What are the different guests?", "SELECT guest FROM visits", "rows of the result are repeated"),
+        (
+            "What are the different guests?",
+            "SELECT guest FROM visits",
+            "rows of the result are repeated",
+        ),
         ("What are the different guests?", "SELECT DISTINCT guest FROM visits", ""),
-        ("What is the largest state?", "SELECT name FROM states ORDER BY area LIMIT 1", "puts the least first"),
+        (
+            "What is the largest state?",
+            "SELECT name FROM states ORDER BY area LIMIT 1",
+            "puts the least first",
+        ),
         ("What is the smallest state?", "SELECT name FROM states ORDER BY area LIMIT 1", ""),
     ])
     .await;
@@ -140,7 +181,8 @@ async fn rows_groups_and_aggregates_are_those_of_the_question() {
         ),
         (
             "What is the average budget per state?",
-            "SELECT s.name, AVG(c.budget) FROM cities c JOIN states s ON s.id = c.state_id GROUP BY s.id",
+            "SELECT s.name, AVG(c.budget) FROM cities c JOIN states s ON s.id = c.state_id \
+             GROUP BY s.id",
             "",
         ),
     ])
@@ -157,26 +199,56 @@ async fn joins_and_orders_that_give_other_rows_are_doubtful() {
         (format!("SELECT SUM(c.budget) {joined} AND c.name = 'Provo'"), ""),
         (format!("SELECT COUNT(DISTINCT c.id) {joined}"), ""),
         (format!("SELECT v.guest, SUM(c.budget) {joined} GROUP BY v.guest"), ""),
-        ("SELECT s.name, c.name FROM states s, cities c".to_owned(), "no condition connects states and cities"),
+        (
+            "SELECT s.name, c.name FROM states s, cities c".to_owned(),
+            "no condition connects states and cities",
+        ),
         ("SELECT s.name, c.name FROM states s, cities c WHERE c.state_id = s.id".to_owned(), ""),
-        ("SELECT SUM(state_id) FROM cities".to_owned(), "state_id numbers rows, and SUM takes it for an amount"),
+        (
+            "SELECT SUM(state_id) FROM cities".to_owned(),
+            "state_id numbers rows, and SUM takes it for an amount",
+        ),
         ("SELECT SUM(budget) FROM cities".to_owned(), ""),
         (
             "SELECT name FROM states WHERE founded > (SELECT MAX(area) FROM states)".to_owned(),
             "founded is compared with the max of another column, area",
         ),
         ("SELECT name FROM states WHERE area = (SELECT MAX(area) FROM states)".to_owned(), ""),
-        ("SELECT name, height FROM cities ORDER BY height LIMIT 1".to_owned(), "leave them out by height IS NOT NULL"),
-        ("SELECT name, height FROM cities ORDER BY height DESC LIMIT 1".to_owned(), ""),
-        ("SELECT name, height FROM cities WHERE height IS NOT NULL ORDER BY height LIMIT 1".to_owned(), ""),
         (
-            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.name".to_owned(),
+            "SELECT name, height FROM cities ORDER BY height LIMIT 1".to_owned(),
+            "leave them out by height IS NOT NULL",
+        ),
+        ("SELECT name, height FROM cities ORDER BY height DESC LIMIT 1".to_owned(), ""),
+        (
+            "SELECT name, height FROM cities WHERE height IS NOT NULL ORDER BY height LIMIT 1"
+                .to_owned(),
+            "",
+        ),
+        (
+            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id \
+             GROUP BY c.name"
+                .to_owned(),
             "several rows of cities have one name",
         ),
-        ("SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.id".to_owned(), ""),
-        ("SELECT s.name, COUNT(*) FROM states s JOIN cities c ON c.state_id = s.id GROUP BY s.name".to_owned(), ""),
-        ("SELECT MIN(height) FROM cities WHERE name = 'Orem'".to_owned(), "no row with a value meets the conditions"),
-        ("SELECT id, name, id + 0 AS again FROM cities".to_owned(), "the columns id and again of the result are equal"),
+        (
+            "SELECT c.name, COUNT(*) FROM cities c JOIN visits v ON v.city_id = c.id GROUP BY c.id"
+                .to_owned(),
+            "",
+        ),
+        (
+            "SELECT s.name, COUNT(*) FROM states s JOIN cities c ON c.state_id = s.id \
+             GROUP BY s.name"
+                .to_owned(),
+            "",
+        ),
+        (
+            "SELECT MIN(height) FROM cities WHERE name = 'Orem'".to_owned(),
+            "no row with a value meets the conditions",
+        ),
+        (
+            "SELECT id, name, id + 0 AS again FROM cities".to_owned(),
+            "the columns id and again of the result are equal",
+        ),
     ];
     let cases: Vec<(&str, &str, &str)> =
         cases.iter().map(|(sql, words)| (question, sql.as_str(), *words)).collect();

@@ -10,7 +10,8 @@ use super::shop::{PLAN, WRITE, plan, task_prompt};
 /// Birds with a mass that is no number for two of five, days as they are written in France, times,
 /// and spellings.
 const BIRDS: &str = "
-    CREATE TABLE birds(id INTEGER PRIMARY KEY, kind TEXT, mass TEXT, wing REAL, year TEXT, seen TEXT, ringed_at TIMESTAMP);
+    CREATE TABLE birds(id INTEGER PRIMARY KEY, kind TEXT, mass TEXT, wing REAL, year TEXT, seen \
+      TEXT, ringed_at TIMESTAMP);
     INSERT INTO birds VALUES
         (1, 'Auk', '95', 7.5, '2023', '05/02/2024', '2024-05-11 09:30:00'),
         (2, 'auk', 'NA', 7, '2024', '28/02/2024', '2024-05-11 11:00:00'),
@@ -22,7 +23,8 @@ const BIRDS: &str = "
 
 /// Offices whose columns are texts, flags, days of several spellings, and a closed set.
 const OFFICES: &str = "
-    CREATE TABLE offices(id INTEGER PRIMARY KEY, city TEXT, code TEXT, rent TEXT, opened DATE, seen TEXT, year REAL, open INTEGER,
+    CREATE TABLE offices(id INTEGER PRIMARY KEY, city TEXT, code TEXT, rent TEXT, opened DATE, \
+      seen TEXT, year REAL, open INTEGER,
         status TEXT CHECK (status IN ('rented', 'owned')), part_of INTEGER);
     INSERT INTO offices VALUES
         (1, 'Berlin', '007', '1,200', '2021-03-01', '31/12/2023', 2000.08, 1, 'rented', NULL),
@@ -34,7 +36,8 @@ const OFFICES: &str = "
 /// all of models that are gone.
 const CARS: &str = "
     CREATE TABLE makers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-    CREATE TABLE models(id INTEGER PRIMARY KEY, maker INTEGER REFERENCES makers(id), name TEXT UNIQUE);
+    CREATE TABLE models(id INTEGER PRIMARY KEY, maker INTEGER REFERENCES makers(id), name \
+      TEXT UNIQUE);
     CREATE TABLE versions(id INTEGER PRIMARY KEY, model TEXT REFERENCES models(name), make TEXT);
     CREATE TABLE measures(id INTEGER PRIMARY KEY REFERENCES versions(id), weight INTEGER);
     CREATE TABLE prices(version INTEGER PRIMARY KEY REFERENCES versions(id), price INTEGER);
@@ -197,7 +200,8 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
             "whole numbers are divided",
         ),
         (
-            "WITH a AS (SELECT COUNT(*) AS n FROM offices), b AS (SELECT SUM(open) AS m FROM offices) SELECT a.n / b.m FROM a, b",
+            "WITH a AS (SELECT COUNT(*) AS n FROM offices), b AS (SELECT SUM(open) AS m \
+             FROM offices) SELECT a.n / b.m FROM a, b",
             "whole numbers are divided",
         ),
         (
@@ -209,7 +213,8 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
             "no row meets the condition city = 'Paris' AND city = 'Oslo'",
         ),
         (
-            "SELECT o.id, COUNT(*) FROM offices o LEFT JOIN offices p ON p.part_of = o.id GROUP BY o.id",
+            "SELECT o.id, COUNT(*) FROM offices o LEFT JOIN offices p ON p.part_of = o.id \
+             GROUP BY o.id",
             "COUNT gives 1 where offices has no row",
         ),
         ("SELECT -rent FROM offices", "1 of 4 values of rent is no number"),
@@ -230,7 +235,8 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
         "SELECT COUNT(*) FROM offices WHERE strftime('%Y', opened) = '2024'",
         "SELECT COUNT(*) FROM offices WHERE CAST(strftime('%Y', opened) AS INTEGER) = 2024",
         "SELECT COUNT(*) FROM offices WHERE opened > '2022-01-01' AND julianday(opened) > 2459000",
-        "SELECT id FROM offices WHERE id NOT IN (SELECT part_of FROM offices x WHERE x.part_of = offices.id)",
+        "SELECT id FROM offices WHERE id NOT IN (SELECT part_of FROM offices x \
+         WHERE x.part_of = offices.id)",
         "SELECT id FROM offices WHERE city = 'Berlin' AND id = 1",
         "SELECT id, city, COUNT(*) FROM offices GROUP BY id, city",
         "SELECT status, COUNT(DISTINCT city) FROM offices GROUP BY status",
@@ -240,7 +246,8 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
         "SELECT AVG(open), SUM(open) FROM offices",
         "SELECT id / 2, id / 10 * 10 FROM offices",
         "SELECT COUNT(*) / 2 FROM offices",
-        "SELECT o.id, COUNT(p.id) FROM offices o LEFT JOIN offices p ON p.part_of = o.id GROUP BY o.id",
+        "SELECT o.id, COUNT(p.id) FROM offices o LEFT JOIN offices p ON p.part_of = o.id \
+         GROUP BY o.id",
         "SELECT city FROM offices WHERE code = '007'",
         "SELECT COUNT(*) FROM offices WHERE status = 'owned' AND code > 100",
     ] {
@@ -266,7 +273,8 @@ async fn what_means_what_it_says_is_trusted() {
         "SELECT kind, MAX(id) FROM birds",
         "SELECT lower(kind), COUNT(*) FROM birds GROUP BY 1",
         "SELECT colour, COUNT(*) FROM rings GROUP BY colour",
-        "SELECT COUNT(*) FROM birds WHERE id NOT IN (SELECT bird FROM rings WHERE bird IS NOT NULL)",
+        "SELECT COUNT(*) FROM birds WHERE id NOT IN (SELECT bird FROM rings \
+         WHERE bird IS NOT NULL)",
         "SELECT COUNT(*) FROM birds WHERE ringed_at < '2024-06-01'",
         "SELECT id, kind, COUNT(*) FROM birds GROUP BY id",
         "SELECT b.kind, COUNT(*) FROM birds b JOIN rings r ON r.bird = b.id GROUP BY r.bird",
@@ -320,8 +328,10 @@ async fn joins_beside_the_foreign_keys_are_doubtful() {
         assert!(trace.candidates[0].reason.contains(words), "{sql}: {:?}", trace.candidates);
     }
     for sql in [
-        "SELECT m.name FROM makers m JOIN models d ON d.maker = m.id JOIN versions v ON v.model = d.name",
-        "SELECT m.name FROM makers m JOIN models d ON d.maker = m.id AND d.name <> m.name AND d.id = m.id",
+        "SELECT m.name FROM makers m JOIN models d ON d.maker = m.id \
+         JOIN versions v ON v.model = d.name",
+        "SELECT m.name FROM makers m JOIN models d ON d.maker = m.id AND d.name <> m.name \
+         AND d.id = m.id",
         "SELECT price, weight FROM prices p JOIN measures e ON e.id = p.version",
         "SELECT v.make, price FROM prices p JOIN versions v ON v.id = p.version",
         "SELECT s.id FROM sales s JOIN makers m ON s.id > m.id",
@@ -374,7 +384,8 @@ async fn a_filter_that_is_null_for_every_row_is_no_answer() {
         );
     }
     // Nothing is wrong with a condition on a column that is empty.
-    let empty = "CREATE TABLE notes(id INTEGER PRIMARY KEY, written TEXT); INSERT INTO notes(id) VALUES (1), (2);";
+    let empty = "CREATE TABLE notes(id INTEGER PRIMARY KEY, written TEXT); INSERT INTO notes(id) \
+                 VALUES (1), (2);";
     let found = ask(empty, "SELECT COUNT(*) FROM notes WHERE date(written) = '2024-01-01'").await;
     let found = found.unwrap_or_else(|error| panic!("{error:?}"));
     assert!(
@@ -387,7 +398,8 @@ async fn a_filter_that_is_null_for_every_row_is_no_answer() {
 /// Orders of two states, of which one is not shipped yet.
 const ORDERS: &str = "
     CREATE TABLE orders(id INTEGER PRIMARY KEY, status TEXT, day DATE, shipped DATE, note TEXT);
-    INSERT INTO orders VALUES (1, 'cancelled', '2023-01-05', NULL, 'late'), (2, 'paid', '2023-02-01', '2023-02-03', 'late');";
+    INSERT INTO orders VALUES (1, 'cancelled', '2023-01-05', NULL, 'late'), (2, 'paid', \
+      '2023-02-01', '2023-02-03', 'late');";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_that_says_nothing_for_a_text_that_its_column_lacks_is_doubtful() {

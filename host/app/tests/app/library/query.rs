@@ -60,10 +60,17 @@ async fn a_query_with_a_model_tells_all_that_it_rests_on() {
         Script::new()
             .requires_key("sesame")
             .on([PLAN], plan(&[("A", "the customers", &[]), ("B", "their orders", &["A"])]))
-            .on([&task_prompt("the customers")], Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95))
+            .on(
+                [&task_prompt("the customers")],
+                Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95),
+            )
             .on(
                 [&task_prompt("their orders")],
-                Reply::sql("SELECT a.name, COUNT(*) AS n FROM task_A a JOIN orders o ON o.customer_id = a.id GROUP BY a.name ORDER BY a.name", 0.95),
+                Reply::sql(
+                    "SELECT a.name, COUNT(*) AS n FROM task_A a \
+                     JOIN orders o ON o.customer_id = a.id GROUP BY a.name ORDER BY a.name",
+                    0.95,
+                ),
             ),
     );
     let ended = Arc::default();

@@ -21,14 +21,28 @@ const NOWHERE: &str = "http://127.0.0.1:9/v1";
 fn script() -> Script {
     let worth = task_prompt("the worth of each order");
     Script::new()
-        .on([PLAN], plan(&[("A", "the customers", &[]), ("B", "the worth of each order", &[]), ("C", "both", &["A", "B"])]))
+        .on(
+            [PLAN],
+            plan(&[
+                ("A", "the customers", &[]),
+                ("B", "the worth of each order", &[]),
+                ("C", "both", &["A", "B"]),
+            ]),
+        )
         .once([&task_prompt("the customers")], Reply::status(503, "overloaded"))
-        .on([&task_prompt("the customers")], Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95))
+        .on(
+            [&task_prompt("the customers")],
+            Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95),
+        )
         .once([&worth], Reply::sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9))
         .on([&worth], Reply::sql("SELECT customer_id, quantity * price AS worth FROM orders", 0.95))
         .on(
             [&task_prompt("both")],
-            Reply::sql("SELECT a.name, SUM(b.worth) AS spent FROM task_A a JOIN task_B b ON b.customer_id = a.id GROUP BY a.name ORDER BY a.name", 0.95),
+            Reply::sql(
+                "SELECT a.name, SUM(b.worth) AS spent FROM task_A a \
+                 JOIN task_B b ON b.customer_id = a.id GROUP BY a.name ORDER BY a.name",
+                0.95,
+            ),
         )
 }
 

@@ -34,7 +34,8 @@ pub(crate) fn shop(folder: &Path) -> PathBuf {
     syrch_kit::sqlite(
         path,
         "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), quantity INTEGER, price REAL);
+         CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers(id), \
+           quantity INTEGER, price REAL);
          INSERT INTO customers VALUES (1,'Anna','France'),(2,'Ben','Spain'),(3,'Clara','France');
          INSERT INTO orders VALUES (1,1,2,20.0),(2,1,1,150.0),(3,2,4,75.5),(4,3,1,20.0);",
     )

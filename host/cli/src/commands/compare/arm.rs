@@ -64,7 +64,10 @@ pub(super) async fn resolve(
         return Err(Failure::usage(format!(
             "a run without difference: the arms `{one}` and `{other}` would do the same"
         ))
-        .hint("give one of them another strategy, plugin or setting, such as `decompose:policy.max_attempts=1`"));
+        .hint(
+            "give one of them another strategy, plugin or setting, such as \
+             `decompose:policy.max_attempts=1`",
+        ));
     }
     let files = files(&words, &arms);
     Ok(Arms { arms, files })

@@ -107,8 +107,12 @@ impl Who {
             return Ok(Self::Plugin(Some(known), plugin.to_owned()));
         }
         if head.trim().is_empty() {
-            return Err(Failure::usage(format!("the arm `{text}` names no strategy and no plugin")).hint(
-                "name a strategy, such as decompose, a strategy file, or a plugin in its role, such as solver=refine",
+            return Err(Failure::usage(format!(
+                "the arm `{text}` names no strategy and no plugin"
+            ))
+            .hint(
+                "name a strategy, such as decompose, a strategy file, or a plugin in its role, \
+                 such as solver=refine",
             ));
         }
         Ok(match head.to_ascii_lowercase().ends_with(".wasm") {

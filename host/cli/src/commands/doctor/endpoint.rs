@@ -165,7 +165,8 @@ fn silent(target: &Url, error: &reqwest::Error) -> Check {
         );
     }
     if error.is_connect() {
-        let fix = "start the server (for example `ollama serve`), or answer without a model by --llm offline";
+        let fix = "start the server (for example `ollama serve`), or answer without a model by \
+                   --llm offline";
         return Check::fail(NAME, format!("nothing listens at {base}"), fix);
     }
     Check::fail(
@@ -279,7 +280,8 @@ mod tests {
     async fn elsewhere_nothing_is_asked() {
         let mut model = ModelSettings { provider: Provider::OPENAI, ..ModelSettings::default() };
         let check = super::check(&model).await;
-        let detail = "https://api.openai.com/v1: not contacted, not on this machine; no key is configured for it";
+        let detail = "https://api.openai.com/v1: not contacted, not on this machine; no key is \
+                      configured for it";
         assert_eq!((check.state, check.detail.as_str()), (State::Warn, detail));
         model.api_key = Some("sk-canary".to_owned().into());
         assert_eq!(super::check(&model).await.state, State::Ok);

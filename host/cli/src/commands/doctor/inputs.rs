@@ -110,7 +110,10 @@ pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
             }
             Ok(_) => Check::warn(
                 "plugin",
-                format!("{source} loads, for the {role}; under --rows {rows} it calls no model once it may know something of the data"),
+                format!(
+                    "{source} loads, for the {role}; under --rows {rows} it calls no model once it \
+                     may know something of the data"
+                ),
                 format!("--trust {source} lets it; see --rows in docs/databases.md"),
             ),
             Err(failure) => Check::from_failure("plugin", failure),
@@ -148,7 +151,8 @@ async fn role(settings: &Settings) -> Option<Check> {
         Ok(Some(report)) => Some(Check::warn(
             name,
             format!("{}: {}", report.detail, report.beyond_reading.join("\n")),
-            "connect as a role that only reads: `syrch-host doctor --print-role-sql` prints the statements that make it",
+            "connect as a role that only reads: `syrch-host doctor --print-role-sql` prints the \
+             statements that make it",
         )),
     }
 }

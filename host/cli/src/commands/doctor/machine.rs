@@ -34,12 +34,14 @@ pub(super) fn compiler(compile: &CompileSettings) -> Check {
         "compiler",
         match &compile.process {
             Some(_) => format!(
-                "third-party plugins are checked, then compiled in a process of their own: at most {} MB and {} CPU-seconds",
+                "third-party plugins are checked, then compiled in a process of their own: at most \
+                 {} MB and {} CPU-seconds",
                 compile_memory / 1_000_000,
                 compile_cpu.as_secs()
             ),
             None => format!(
-                "third-party plugins are checked, then compiled in this process, within {time} s: this system cannot bound a process"
+                "third-party plugins are checked, then compiled in this process, within {time} s: \
+                 this system cannot bound a process"
             ),
         },
     )

@@ -184,7 +184,11 @@ mod tests {
         for (list, context) in [
             (json!({"data": [{"id": "m", "max_model_len": 4096}]}), Some(4_096)),
             (
-                json!({"data": [{"id": "x", "context_length": 1}, {"id": "m", "meta": {"n_ctx": 2_048}}]}),
+                json!({
+                    "data": [
+                        {"id": "x", "context_length": 1}, {"id": "m", "meta": {"n_ctx": 2_048}}
+                    ]
+                }),
                 Some(2_048),
             ),
             (json!({"data": [{"id": "x", "context_length": 8_192}]}), Some(8_192)),

@@ -21,8 +21,9 @@ use crate::failure::{Failure, Outcome};
 /// flags of a command that takes one.
 pub(crate) fn databases(flag: Arg) -> Arg {
     flag.value_name("FILE|FOLDER").help_heading("Run").help(
-        "Where the databases of the suite are: a folder, which is searched before that of the suite, or the one database of all questions. A \
-         database that is configured for searches does not count [default: beside the suite]",
+        "Where the databases of the suite are: a folder, which is searched before that of the \
+         suite, or the one database of all questions. A database that is configured for searches \
+         does not count [default: beside the suite]",
     )
 }
 
@@ -35,7 +36,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", default_value = "bag-v1")]
     pub(crate) rule: Rule,
     /// Questions at once
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(
+        long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u16).range(1..=256)
+    )]
     pub(crate) workers: u16,
     /// Only part i of n of the suite, such as 2/8; `report` merges the parts. Budgets and rates are
     /// those of the whole run, of which each part uses its own [default: that of SYRCH_SHARD, of a

@@ -60,7 +60,9 @@ pub(crate) async fn carry_out(
     let observer = Arc::clone(&watch) as Arc<dyn Observer>;
     let opened = tokio::select! {
         opened = SuiteRun::open(arms, options, &observer) => opened,
-        () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
+        () = context.interrupt.wait() => return Err(
+            Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")
+        ),
     };
     let run = match opened {
         Ok(run) => run,
@@ -94,8 +96,8 @@ pub(crate) async fn carry_out(
             Ok(Ended::from_outcome(outcome, asks, &on))
         }
         Err(error @ syrch::Error::Unfit(_)) if resumes => Err(Failure::from(error).hint(
-            "the command that began it is needed, with the same flags; `syrch-host report RUN --rule NAME` reports under another rule \
-             without asking",
+            "the command that began it is needed, with the same flags; `syrch-host report RUN \
+             --rule NAME` reports under another rule without asking",
         )),
         Err(error) => Err(error.into()),
     }
@@ -261,10 +263,16 @@ mod tests {
     fn make_answers(ends: &[(&str, &str)]) -> Vec<Graded> {
         let one = |(end, class): &(&str, &str)| {
             json!({
-                "arm": "a", "id": "q", "place": 0, "db": "d", "question": "?", "fields": {}, "end": end,
-                "fault": {"class": class, "message": format!("{class} failed")}, "sql": null, "gold_sql": null, "verdicts": {},
-                "soft_f1": null, "rows": null, "gold_rows": null, "confidence": null, "time_ms": 0.0,
-                "cost": {"calls": 0, "cached": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 0}
+                "arm": "a", "id": "q", "place": 0, "db": "d", "question": "?", "fields": {},
+                "end": end,
+                "fault": {"class": class, "message": format!("{class} failed")}, "sql": null,
+                "gold_sql": null, "verdicts": {},
+                "soft_f1": null, "rows": null, "gold_rows": null, "confidence": null,
+                "time_ms": 0.0,
+                "cost": {
+                    "calls": 0, "cached": 0, "input_tokens": 0, "output_tokens": 0, "usd": null,
+                    "sql_runs": 0
+                }
             })
         };
         ends.iter().map(|end| serde_json::from_value(one(end)).unwrap()).collect()

@@ -47,7 +47,9 @@ impl Observer for RunWatch<'_> {
     }
 
     fn progress(&self, progress: &Progress, last: &Graded) {
-        tracing::info!(target: "syrch.run", "`{}` is done by `{}`: {:?}", last.id, last.arm, last.end);
+        tracing::info!(
+            target: "syrch.run", "`{}` is done by `{}`: {:?}", last.id, last.arm, last.end
+        );
         self.console.progress(&line(progress));
     }
 }

@@ -34,8 +34,8 @@ impl Timed {
         }
         if !timings.is_of(record) {
             return left_out(
-                "for not all of these answers were timed; the command of the run with `--resume` and `--timed` \
-                 times them again"
+                "for not all of these answers were timed; the command of the run with `--resume` \
+                 and `--timed` times them again"
                     .to_owned(),
             );
         }

@@ -93,7 +93,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_as_json_is_read(texts in prop::collection::vec(any::<String>(), 1..5), number in any::<i64>()) {
+        fn what_is_written_as_json_is_read(
+            texts in prop::collection::vec(any::<String>(), 1..5), number in any::<i64>()
+        ) {
             let mut all: Vec<Value> = texts.into_iter().map(Value::from).collect();
             all.push(json!([number, "a,b"]));
             let written = all.iter().map(Value::to_string).collect::<Vec<_>>().join(",");

@@ -23,13 +23,19 @@ pub(crate) struct LoopArgs {
     #[arg(long, value_name = "rules|model|PATH|NAME")]
     pub(crate) rewriter: Option<String>,
     /// Proposals that are tried at most
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(
+        long, value_name = "N", default_value_t = 5,
+        value_parser = clap::value_parser!(u32).range(1..=100)
+    )]
     pub(crate) iterations: u32,
     /// The share of the time that a statement must save to be accepted
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
     pub(crate) min_gain: f64,
     /// The number of milliseconds that it must save as well
-    #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(0..=86_400_000))]
+    #[arg(
+        long, value_name = "MS", default_value_t = 50,
+        value_parser = clap::value_parser!(u64).range(0..=86_400_000)
+    )]
     pub(crate) min_gain_ms: u64,
     /// Stop after two proposals in a row that were slower or had other rows, columns or another
     /// order
@@ -41,7 +47,10 @@ pub(crate) struct LoopArgs {
     pub(crate) copies: Option<u32>,
     /// Pairs of measurements at most by which the last speed-up is confirmed; fewer than 7 confirm
     /// nothing
-    #[arg(long, value_name = "N", default_value_t = 24, value_parser = clap::value_parser!(u32).range(3..=200))]
+    #[arg(
+        long, value_name = "N", default_value_t = 24,
+        value_parser = clap::value_parser!(u32).range(3..=200)
+    )]
     pub(crate) pairs: u32,
     /// Admit sums and means of real numbers too. All of their digits are compared, and the last
     /// ones depend on the order in which the engine adds: a statement that is equal here may differ

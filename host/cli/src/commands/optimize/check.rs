@@ -127,11 +127,13 @@ fn document(all: &[Checked]) -> Value {
         let Named { name, description, sql } = &one.statement;
         match &one.verdict {
             Ok((admitted, tables)) => json!({
-                "statement": name, "description": description, "sql": sql, "supported": true, "runs_as": admitted, "tables": tables,
+                "statement": name, "description": description, "sql": sql, "supported": true,
+                "runs_as": admitted, "tables": tables,
                 "rule": null, "reason": null,
             }),
             Err(error) => json!({
-                "statement": name, "description": description, "sql": sql, "supported": false, "runs_as": null, "tables": null,
+                "statement": name, "description": description, "sql": sql, "supported": false,
+                "runs_as": null, "tables": null,
                 "rule": rule(error), "reason": error.message,
             }),
         }

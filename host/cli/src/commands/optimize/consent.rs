@@ -55,7 +55,8 @@ pub(super) fn consent_failure() -> Failure {
     let message =
         "nothing was sent: the request above, and those that follow it, need your consent";
     Failure::new(Exit::Denied, message).hint(
-        "--accept-data-sent agrees that such requests are sent, --dry-run shows them, and --rewriter rules sends none",
+        "--accept-data-sent agrees that such requests are sent, --dry-run shows them, and \
+         --rewriter rules sends none",
     )
 }
 

@@ -144,20 +144,24 @@ fn show(context: &Context, grid: Grid, corpus: &Corpus) -> Outcome<()> {
         })
         .collect();
     let manifest = corpus.path().display().to_string();
-    context.rows(
-        grid,
-        || json!({"schema": "syrch.corpus/1", "manifest": manifest, "digest": corpus.digest(), "queries": queries}),
-    )
+    context.rows(grid, || {
+        json!({
+            "schema": "syrch.corpus/1", "manifest": manifest, "digest": corpus.digest(),
+            "queries": queries
+        })
+    })
 }
 
 impl From<CorpusError> for Failure {
     fn from(error: CorpusError) -> Self {
         let hint = match &error {
             CorpusError::Unlocked { .. } => {
-                "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is missing and what was changed"
+                "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is \
+                 missing and what was changed"
             }
             CorpusError::Malformed { .. } => {
-                "correct the manifest there: it has a table `[[queries]]` for each statement, with file, sha256 and description"
+                "correct the manifest there: it has a table `[[queries]]` for each statement, with \
+                 file, sha256 and description"
             }
             CorpusError::Io { .. } | CorpusError::Refused { .. } => {
                 "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest"

@@ -40,7 +40,10 @@ pub(crate) struct OptimizeArgs {
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = ["statement", "iterations", "min_gain", "min_gain_ms", "early_stop", "copies", "pairs", "dry_run"]
+        conflicts_with_all = [
+            "statement", "iterations", "min_gain", "min_gain_ms", "early_stop", "copies", "pairs",
+            "dry_run"
+        ]
     )]
     pub(crate) resume: Option<String>,
     /// The flags of the work on one statement.
@@ -120,8 +123,13 @@ impl Run for OptimizeArgs {
             .map(|word| format!("`{word}`"))
             .or_else(|| resume.map(|_| "`--resume`".to_owned()));
         if let Some(flag) = first.or_else(|| flags.first()) {
-            return Err(Failure::usage(format!("{flag} stands before the command, where it would be forgotten"))
-                .hint("write it after the command, as in `syrch-host optimize check --db shop.sqlite FILE`"));
+            return Err(Failure::usage(format!(
+                "{flag} stands before the command, where it would be forgotten"
+            ))
+            .hint(
+                "write it after the command, as in `syrch-host optimize check --db \
+                 shop.sqlite FILE`",
+            ));
         }
         match command {
             OptimizeCommand::Check(arguments) => {

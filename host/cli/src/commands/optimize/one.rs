@@ -27,7 +27,8 @@ const COPIES: u32 = 6;
 pub(super) async fn run(mut context: Context, word: Option<String>, flags: LoopArgs) -> Outcome {
     let word = word.ok_or_else(|| {
         Failure::usage("no statement").hint(
-            "give one, the file of one, or `-`, as in `syrch-host optimize --db shop.sqlite slow.sql`; `syrch-host optimize --help` shows more",
+            "give one, the file of one, or `-`, as in `syrch-host optimize --db shop.sqlite \
+             slow.sql`; `syrch-host optimize --help` shows more",
         )
     })?;
     context.needs_database()?;
@@ -174,10 +175,12 @@ fn exit(context: &Context, report: &optimizer::Report) -> Exit {
 fn hint(outcome: Ending) -> Option<String> {
     let hint = match outcome {
         Ending::Optimized => {
-            "the statement has the same rows, and its speed-up may be chance: measure again on a machine with less to do, or with more --pairs"
+            "the statement has the same rows, and its speed-up may be chance: measure again on a \
+             machine with less to do, or with more --pairs"
         }
         Ending::UnsupportedSafety => {
-            "docs/optimize.md has the rules; `syrch-host optimize check` shows them for many statements"
+            "docs/optimize.md has the rules; `syrch-host optimize check` shows them for \
+             many statements"
         }
         Ending::UnsupportedTooLarge => {
             "narrow the statement by WHERE, or let --max-rows and --max-bytes allow more"

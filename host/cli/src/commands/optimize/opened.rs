@@ -50,7 +50,10 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
         && context.config.effective.settings.model.is_by_rules()
     {
         return Err(Failure::config("`--rewriter model` asks a model, and none is configured")
-            .hint("name one by --llm and --model, or use the rules by --rewriter rules, which need none"));
+            .hint(
+                "name one by --llm and --model, or use the rules by --rewriter rules, \
+                 which need none",
+            ));
     }
     fn is_set(context: &Context, key: &str) -> bool {
         context.config.origins.contains_key(key)
@@ -151,10 +154,14 @@ impl Opened {
         let mut bench = bench.map_err(|error| engine_failure(&error))?;
         match bench.version().await? {
             Some(_) => Ok(()),
-            None => {
-                Err(Failure::new(Exit::Denied, "the engine of this database cannot tell whether somebody writes to it")
-                    .hint("--quiescent-db asserts that nobody does while statements are compared and measured"))
-            }
+            None => Err(Failure::new(
+                Exit::Denied,
+                "the engine of this database cannot tell whether somebody writes to it",
+            )
+            .hint(
+                "--quiescent-db asserts that nobody does while statements are compared \
+                 and measured",
+            )),
         }
     }
 
@@ -162,7 +169,9 @@ impl Opened {
     pub(super) async fn preview(&self, context: &Context, sql: &str) -> Outcome<Vec<Preview>> {
         tokio::select! {
             found = Box::pin(self.work(sql, &Stop::new(), "").preview()) => Ok(found?),
-            () = context.interrupt.wait() => Err(Failure::new(Exit::Interrupted, "interrupted: nothing was sent")),
+            () = context.interrupt.wait() => Err(
+                Failure::new(Exit::Interrupted, "interrupted: nothing was sent")
+            ),
         }
     }
 
@@ -249,7 +258,8 @@ impl Opened {
         let settings = self.host.settings();
         let config = settings.strategy.config.get(&Role::Rewriter);
         json!({
-            "optimizer": self.settings, "insists_on_copies": self.copies, "limits": self.limits, "rewriter": config,
+            "optimizer": self.settings, "insists_on_copies": self.copies, "limits": self.limits,
+            "rewriter": config,
             "model": settings.model.model, "tables": settings.tables,
         })
     }

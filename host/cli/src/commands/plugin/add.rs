@@ -47,7 +47,8 @@ impl Run for AddArgs {
             if !confirm(&context.console, &context.interrupt, "Add it?").await {
                 let message = format!("`{name}` was not added: it needs your consent");
                 return Err(Failure::new(Exit::Denied, message).hint(
-                    "--yes agrees to what stands above; --allow and --deny change what it is granted",
+                    "--yes agrees to what stands above; --allow and --deny change what \
+                     it is granted",
                 ));
             }
         }

@@ -52,7 +52,8 @@ pub(super) async fn ask(
     let message =
         format!("nothing was built: what the build of `{folder}` runs needs your consent");
     Err(Failure::new(Exit::Denied, message).hint(
-        "--yes agrees to the programs above; --no-scripts leaves the scripts of packages out where the language's tool can",
+        "--yes agrees to the programs above; --no-scripts leaves the scripts of packages out where \
+         the language's tool can",
     ))
 }
 

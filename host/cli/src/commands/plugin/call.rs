@@ -39,7 +39,10 @@ pub(crate) struct CallArgs {
     settings: Option<Value>,
     /// The amount of cell text that the plugin may see: none, aggregates, sample:N, full [default:
     /// the case's, with --db that of your configuration, else sample:3]
-    #[arg(long, alias = "rows", value_name = "GRANT", value_parser = |text: &str| text.parse::<RowsGrant>())]
+    #[arg(
+        long, alias = "rows", value_name = "GRANT",
+        value_parser = |text: &str| text.parse::<RowsGrant>()
+    )]
     cells: Option<RowsGrant>,
     /// The options of a database, which takes the place of the case's own.
     #[command(flatten)]
@@ -94,7 +97,8 @@ impl CallArgs {
         let mut case = match (&self.case, self.role) {
             (Some(path), _) if !path.exists() => {
                 return Err(Failure::usage(format!("there is no case `{}`", path.display())).hint(
-                    "a case is a file NAME.yml, such as those in `tests/` of a project; docs/plugins.md has an example",
+                    "a case is a file NAME.yml, such as those in `tests/` of a project; \
+                     docs/plugins.md has an example",
                 ));
             }
             (Some(path), role) => {
@@ -164,14 +168,13 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Host(error) => error.into(),
-            error @ RunError::Input { .. } => {
-                Self::config(error.to_string()).hint("the arguments have the names of wit/roles.wit, in snake_case")
-            }
-            error @ RunError::Database(_) => {
-                Self::config(error.to_string()).hint("correct the statements of the case's `database`")
-            }
+            error @ RunError::Input { .. } => Self::config(error.to_string())
+                .hint("the arguments have the names of wit/roles.wit, in snake_case"),
+            error @ RunError::Database(_) => Self::config(error.to_string())
+                .hint("correct the statements of the case's `database`"),
             error @ RunError::Statement { .. } => Self::config(error.to_string()).hint(
-                "the host runs the statements of the input for their rows; correct them, or the case's `database`",
+                "the host runs the statements of the input for their rows; correct them, or the \
+                 case's `database`",
             ),
         }
     }

@@ -95,7 +95,9 @@ fn show(
             "fits": refused.is_none(),
             "language": origins.toolchain.language(),
             "names": names,
-            "error": refused.map(|failure| json!({"message": failure.message, "hint": failure.hint})),
+            "error": refused.map(
+                |failure| json!({"message": failure.message, "hint": failure.hint})
+            ),
         })
     })
 }

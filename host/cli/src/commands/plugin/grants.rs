@@ -38,7 +38,9 @@ impl Run for GrantsArgs {
             context.rows(grid, || {
                 let plugins = lock.plugins().iter().map(|(name, one)| locked::sheet(name, one));
                 let lock = lock.path().display().to_string();
-                json!({"schema": "syrch.grants/1", "lock": lock, "plugins": plugins.collect::<Value>()})
+                json!({
+                    "schema": "syrch.grants/1", "lock": lock, "plugins": plugins.collect::<Value>()
+                })
             })?;
             return Ok(Exit::Answered);
         };

@@ -116,7 +116,11 @@ mod tests {
 
     #[test]
     fn settings_show_type_default_and_words() {
-        let schema = json!({"properties": {"width": {"type": "integer", "default": 3, "description": "how wide"}, "odd": true}});
+        let schema = json!({
+            "properties": {
+                "width": {"type": "integer", "default": 3, "description": "how wide"}, "odd": true
+            }
+        });
         assert_eq!(
             settings(&schema),
             [

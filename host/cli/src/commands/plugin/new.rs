@@ -20,7 +20,10 @@ pub(crate) struct NewArgs {
     /// The plugin's name: lower-case words with hyphens between them
     name: String,
     /// A role that it implements; several are allowed
-    #[arg(long = "role", value_name = "ROLE", required = true, num_args = 1.., value_parser = role_parser())]
+    #[arg(
+        long = "role", value_name = "ROLE", required = true, num_args = 1..,
+        value_parser = role_parser()
+    )]
     roles: Vec<Role>,
     /// The language that it is written in
     #[arg(long = "lang", value_name = "LANG", value_parser = language_parser())]

@@ -123,7 +123,9 @@ pub(super) async fn build(
         )
     });
     let built = tokio::select! {
-        built = &mut building => built.map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))??,
+        built = &mut building => built.map_err(
+            |error| Failure::new(Exit::Unexpected, error.to_string())
+        )??,
         () = context.interrupt.wait() => {
             stop.store(true, Ordering::Relaxed);
             // The tool that runs ends first, with all that it has started.

@@ -45,7 +45,8 @@ impl Run for ReviewArgs {
         }
         let source = old.source.display();
         context.console.note(&format!(
-            "the plugin is used as it was added; `syrch-host plugin add {source} --name {}` accepts the new one",
+            "the plugin is used as it was added; `syrch-host plugin add {source} --name {}` \
+             accepts the new one",
             self.name
         ));
         Ok(Exit::Gate)

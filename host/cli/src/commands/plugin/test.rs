@@ -104,9 +104,14 @@ impl TestArgs {
     fn resolve_plugin(&self) -> Outcome<Tested> {
         let place = Path::new(&self.plugin);
         if place.is_dir() {
-            let component = Project::read(place).map_err(|error| {
-                Failure::from(error).hint("name the folder of a plugin's project, as `syrch-host plugin new` makes it, or a component and --cases")
-            })?.component();
+            let component = Project::read(place)
+                .map_err(|error| {
+                    Failure::from(error).hint(
+                        "name the folder of a plugin's project, as `syrch-host plugin new` makes \
+                         it, or a component and --cases",
+                    )
+                })?
+                .component();
             if !component.is_file() {
                 let message = format!("there is no component `{}`", component.display());
                 return Err(Failure::new(Exit::PluginRejected, message)
@@ -134,7 +139,8 @@ impl TestArgs {
             let hint = match place.exists() {
                 true => "name their folder by --cases DIR, or the folder of a project".to_owned(),
                 false => format!(
-                    "there is no folder `{}`; the cases of a built-in plugin are named by --cases DIR",
+                    "there is no folder `{}`; the cases of a built-in plugin are named \
+                     by --cases DIR",
                     self.plugin
                 ),
             };
@@ -307,7 +313,9 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
     if !matches!(context.format, Format::Auto | Format::Table) {
         return context.rows(grid, || {
             let cases: Vec<Value> = results.iter().map(TestResult::document).collect();
-            json!({"schema": "syrch.plugin-test/1", "plugin": plugin, "cases": cases, "failed": bad})
+            json!({
+                "schema": "syrch.plugin-test/1", "plugin": plugin, "cases": cases, "failed": bad
+            })
         });
     }
     context.scrubber.grid(&mut grid);

@@ -136,7 +136,8 @@ async fn turn(context: &mut Context, arguments: &ProjectArgs, problem: &Problem)
     let project = Project::read(&arguments.folder)?;
     if !project.roles.iter().any(|role| Role::SEARCH.contains(role)) {
         return Err(Failure::usage("no search calls a rewriter").hint(
-            "build it by `syrch-host plugin build`, and call it by `syrch-host optimize --rewriter build/NAME.wasm`",
+            "build it by `syrch-host plugin build`, and call it by `syrch-host optimize --rewriter \
+             build/NAME.wasm`",
         ));
     }
     let finished = project::build(context, arguments, &project).await?;

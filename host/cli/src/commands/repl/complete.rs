@@ -124,8 +124,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_place_in_any_line_will_do(line in any::<String>(), at in any::<prop::sample::Index>()) {
-            let ends: Vec<usize> = line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
+        fn any_place_in_any_line_will_do(
+            line in any::<String>(), at in any::<prop::sample::Index>()
+        ) {
+            let ends: Vec<usize> =
+                line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
             let end = *at.get(&ends);
             let words = words();
             let (start, _) = words.find(&line, end);

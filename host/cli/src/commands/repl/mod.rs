@@ -130,7 +130,9 @@ impl Session {
                 let interrupt = self.context.interrupt.clone();
                 tokio::select! {
                     shown = self.show(line) => shown?,
-                    () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+                    () = interrupt.wait() => return Err(
+                        Failure::new(Exit::Interrupted, "interrupted")
+                    ),
                 }
             }
         }

@@ -75,12 +75,21 @@ mod tests {
         };
         serde_json::from_value(json!({
             "schema": "syrch.answer/1", "run": "r", "question": "q\u{1b}[2J",
-            "answer": {"text": "1", "columns": ["n"], "rows": [[1]], "row_count": 1, "truncated": false, "basis": ["A ran"]},
+            "answer": {
+                "text": "1", "columns": ["n"], "rows": [[1]], "row_count": 1, "truncated": false,
+                "basis": ["A ran"]
+            },
             "sql": "SELECT 1", "dialect": "sqlite", "confidence": {"raw": 0.9, "calibrated": 0.81},
-            "candidates": [candidate("1", "dropped", json!(null)), candidate("2", "answer", json!(1))],
+            "candidates": [
+                candidate("1", "dropped", json!(null)), candidate("2", "answer", json!(1))
+            ],
             "clarify": null,
-            "cost": {"calls": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 2, "by_purpose": {}},
-            "time_ms": {"total": 1.0, "plan": 1.0, "solve": 1.0, "aggregate": 1.0}, "plugins": [], "warnings": []
+            "cost": {
+                "calls": 0, "input_tokens": 0, "output_tokens": 0, "usd": null, "sql_runs": 2,
+                "by_purpose": {}
+            },
+            "time_ms": {"total": 1.0, "plan": 1.0, "solve": 1.0, "aggregate": 1.0}, "plugins": [],
+            "warnings": []
         }))
         .unwrap()
     }

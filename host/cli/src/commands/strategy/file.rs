@@ -143,7 +143,10 @@ mod tests {
 
     #[test]
     fn settings_are_written_as_they_are_read() {
-        let map = json!({"a b": "x: y", "no": "no", "list": [1, "\u{7f}\u{e0001}"], "n": 0.5, "text": "plain", "nested": {"k": null}});
+        let map = json!({
+            "a b": "x: y", "no": "no", "list": [1, "\u{7f}\u{e0001}"], "n": 0.5, "text": "plain",
+            "nested": {"k": null}
+        });
         let written = config(map.as_object().unwrap());
         assert_eq!(read(&written)["config"], map);
         assert!(!written.contains(|c: char| c != '\n' && is_dangerous(c)), "{written}");

@@ -28,10 +28,11 @@ pub(super) fn run(context: &Context, count: usize) -> Outcome {
         }
     }
     let is_for_people = matches!(context.format, Format::Auto | Format::Table | Format::Markdown);
-    context.rows(
-        grid(&lines, is_for_people),
-        || json!({"schema": "syrch.traces/1", "runs": lines.iter().map(document).collect::<Vec<_>>()}),
-    )?;
+    context.rows(grid(&lines, is_for_people), || {
+        json!({
+            "schema": "syrch.traces/1", "runs": lines.iter().map(document).collect::<Vec<_>>()
+        })
+    })?;
     Ok(Exit::Answered)
 }
 

@@ -51,8 +51,13 @@ pub(super) fn run(context: &Context, arguments: &PruneArgs) -> Outcome {
     let sum: u64 = removed.iter().map(|entry| entry.bytes).sum();
     if !removed.is_empty() || !is_for_people {
         context.rows(grid, || {
-            let runs: Vec<_> = removed.iter().map(|entry| json!({"run": entry.run, "bytes": entry.bytes})).collect();
-            json!({"schema": "syrch.pruned/1", "dry_run": arguments.dry_run, "bytes": sum, "runs": runs})
+            let runs: Vec<_> = removed
+                .iter()
+                .map(|entry| json!({"run": entry.run, "bytes": entry.bytes}))
+                .collect();
+            json!({
+                "schema": "syrch.pruned/1", "dry_run": arguments.dry_run, "bytes": sum, "runs": runs
+            })
         })?;
     }
     let verb = if arguments.dry_run { "would be removed" } else { "removed" };

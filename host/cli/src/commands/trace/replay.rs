@@ -41,7 +41,8 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     if !journal.header.kind.is_search() {
         let run = &journal.header.run;
         let message = format!(
-            "the run `{run}` is an optimization, whose times cannot be had again: replay it with --strict"
+            "the run `{run}` is an optimization, whose times cannot be had again: replay it \
+             with --strict"
         );
         return Err(syrch::Error::Unfit(message).into());
     }
@@ -49,7 +50,8 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     if settings.model.embeddings.is_some() {
         let run = &journal.header.run;
         return Err(syrch::Error::Unfit(format!(
-            "the run `{run}` compared by embeddings, whose calls its journal does not hold: replay it with --strict"
+            "the run `{run}` compared by embeddings, whose calls its journal does not hold: replay \
+             it with --strict"
         ))
         .into());
     }

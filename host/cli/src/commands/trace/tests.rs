@@ -102,7 +102,8 @@ fn read_document(page: &str) -> Value {
 /// Returns a text that an attacker may have put into a question, a statement, a reason, a name.
 fn hostile() -> String {
     format!(
-        "</script></pre><img src=x onerror=alert(1)>\"' onload=1 \u{1b}[2J\u{1b}]0;x\u{7}\u{202e}{}",
+        "</script></pre><img src=x onerror=alert(1)>\"' onload=1 \
+         \u{1b}[2J\u{1b}]0;x\u{7}\u{202e}{}",
         "A".repeat(1 << 20)
     )
 }

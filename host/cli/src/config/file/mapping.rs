@@ -149,7 +149,11 @@ impl Reader<'_> {
 
     fn names(&self, of: Mapping) -> Vec<String> {
         let known = self.entries.iter().find_map(|entry| match entry {
-            Entry::Option(spec, value, _) if matches!(spec.kind, super::Kind::Mapping(kind) if kind == of) => {
+            Entry::Option(spec, value, _)
+                if matches!(
+                    spec.kind, super::Kind::Mapping(kind) if kind == of
+                ) =>
+            {
                 value.as_object()
             }
             _ => None,
@@ -163,7 +167,11 @@ mod tests {
     use super::super::tests::problems;
     use super::*;
 
-    const GOOD: &str = "llm:\n  endpoints:\n    gpu: {provider: openai, base_url: \"http://gpu:8000/v1\", api_key: sk-1, in_flight: 4}\n  models:\n    cheap: {endpoint: gpu, model: small}\n    other: {model: large}\n  purposes: {judge: cheap, plan: other}\n  prices:\n    \"gpt-4o*\": {input: 2.5, output: 10}\n    small: {input: 0, output: 0}\n";
+    const GOOD: &str = "llm:\n  endpoints:\n    gpu: {provider: openai, base_url: \
+                        \"http://gpu:8000/v1\", api_key: sk-1, in_flight: 4}\n  models:\n    \
+                        cheap: {endpoint: gpu, model: small}\n    other: {model: large}\n  \
+                        purposes: {judge: cheap, plan: other}\n  prices:\n    \"gpt-4o*\": \
+                        {input: 2.5, output: 10}\n    small: {input: 0, output: 0}\n";
 
     #[test]
     fn every_wrong_entry_is_named_with_its_place() {
@@ -190,7 +198,8 @@ mod tests {
             (
                 "endpoint: gpu",
                 "endpoint: gpv",
-                "f.yml:5:23: llm.models.cheap.endpoint: there is no endpoint `gpv`; did you mean `gpu`?",
+                "f.yml:5:23: llm.models.cheap.endpoint: there is no endpoint `gpv`; \
+                 did you mean `gpu`?",
             ),
             ("{model: large}", "large", "f.yml:6:12: a model must be a mapping of keys and values"),
             (
@@ -221,7 +230,8 @@ mod tests {
         assert!(
             problems("llm: {prices: [1]}", Trust::User).contains("llm.prices must be a mapping")
         );
-        let twice = "llm:\n  endpoints:\n    a-b: {provider: openai, base_url: x}\n    a_b: {provider: openai, base_url: x}\n";
+        let twice = "llm:\n  endpoints:\n    a-b: {provider: openai, base_url: x}\n    a_b: \
+                     {provider: openai, base_url: x}\n";
         assert!(
             problems(twice, Trust::User)
                 .starts_with("f.yml:4:5: llm.endpoints: `a_b` and `a-b` would share")

@@ -114,10 +114,18 @@ mod tests {
         let seen = Arc::default();
         let subscriber = tracing_subscriber::registry().with(Keep(Arc::clone(&seen)));
         tracing::subscriber::with_default(subscriber, || {
-            tracing::info!(count = 3, ratio = 0.5, endless = f64::INFINITY, name = "x y", found = ?Some(1), on = true, "done");
+            tracing::info!(
+                count = 3, ratio = 0.5, endless = f64::INFINITY, name = "x y", found = ?Some(1),
+                on = true, "done"
+            );
         });
         let expected = json!([
-            ["done", {"count": 3, "ratio": 0.5, "endless": "inf", "name": "x y", "found": "Some(1)", "on": true}]
+            [
+                "done", {
+                    "count": 3, "ratio": 0.5, "endless": "inf", "name": "x y", "found": "Some(1)",
+                    "on": true
+                }
+            ]
         ]);
         assert_eq!(json!(*seen.lock().unwrap()), expected);
     }

@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn text_has_the_format_of_syrch_0_1_2_with_each_fact_once() {
-        let expected = "INFO:syrch.scheduler:Layer 0: dispatching 2 nodes nodes=2 task=A why=\"two words\" run=r1";
+        let expected = "INFO:syrch.scheduler:Layer 0: dispatching 2 nodes nodes=2 task=A why=\"two \
+                        words\" run=r1";
         assert_eq!(record().text(), expected);
         let bare = Record { fields: Map::new(), spans: Vec::new(), ..record() };
         assert_eq!(bare.text(), "INFO:syrch.scheduler:Layer 0: dispatching 2 nodes");

@@ -17,7 +17,8 @@ use tempfile::TempDir;
 use crate::common::{Direct, is_capped, single, text};
 
 const SHOP: &[&str] = &[
-    "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, height DOUBLE, mood ENUM ('good', 'bad'))",
+    "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR NOT NULL, height DOUBLE, mood ENUM \
+     ('good', 'bad'))",
     "INSERT INTO people VALUES (1, 'Zoë', 1.75, 'good'), (2, '名前 🦆', NULL, NULL)",
     "CREATE TABLE orders (id BIGINT, person INTEGER REFERENCES people(id), total DECIMAL(10, 2), \
      state VARCHAR CHECK (state IN ('open', 'paid')), PRIMARY KEY (id, total))",
@@ -32,7 +33,8 @@ const SHOP: &[&str] = &[
 ];
 
 /// 10¹³ rows that are counted one by one.
-const ENDLESS: &str = "SELECT count(*) FROM range(100000000) a, range(100000) b WHERE (a.range * 7 + b.range) % 3 = 5";
+const ENDLESS: &str = "SELECT count(*) FROM range(100000000) a, range(100000) b \
+                       WHERE (a.range * 7 + b.range) % 3 = 5";
 
 /// A database that no process has open.
 struct Shop {
@@ -118,15 +120,22 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
     // What people write, and what DuckDB makes of it: `~~`, `main.date_part`, `count_star()`,
     // `to_days`, lambdas.
     let fine = [
-        "SELECT name FROM people WHERE name LIKE 'Z%' AND name NOT ILIKE 'x' AND name ILIKE 'z%' ESCAPE '!'",
-        "SELECT count(*) AS n, sum(total)::DOUBLE AS t, extract(year FROM DATE '2020-01-01') FROM orders GROUP BY person",
+        "SELECT name FROM people WHERE name LIKE 'Z%' AND name NOT ILIKE 'x' \
+         AND name ILIKE 'z%' ESCAPE '!'",
+        "SELECT count(*) AS n, sum(total)::DOUBLE AS t, extract(year FROM DATE '2020-01-01') \
+         FROM orders GROUP BY person",
         "SELECT DATE '2020-01-01' - INTERVAL 7 DAY, INTERVAL '1' MONTH, now() FROM people",
-        "SELECT CASE WHEN height > 1 THEN 'a' ELSE 'b' END, coalesce(name, 'x') || 'y', name GLOB 'Z*' FROM people",
-        "SELECT [1, 2][1], {'a': 1}, list_transform([name], lambda x: upper(x)), array_value(1, 2) FROM people",
-        "WITH c AS (SELECT * FROM tall) SELECT * FROM c UNION ALL SELECT \"Full \"\"Name\"\"\" FROM old.people",
-        "SELECT row_number() OVER (ORDER BY id) AS r, count(*) FILTER (WHERE id > 1) OVER () FROM people",
+        "SELECT CASE WHEN height > 1 THEN 'a' ELSE 'b' END, coalesce(name, 'x') || 'y', name GLOB \
+         'Z*' FROM people",
+        "SELECT [1, 2][1], {'a': 1}, list_transform([name], lambda x: upper(x)), array_value(1, 2) \
+         FROM people",
+        "WITH c AS (SELECT * FROM tall) SELECT * FROM c UNION ALL SELECT \"Full \"\"Name\"\"\" \
+         FROM old.people",
+        "SELECT row_number() OVER (ORDER BY id) AS r, count(*) FILTER (WHERE id > 1) OVER () \
+         FROM people",
         "SELECT * FROM range(3) t(i) WHERE EXISTS (SELECT 1 FROM orders o WHERE o.person = t.i)",
-        "SELECT name ~ 'Z.*', position('o' IN name), substring(name FROM 1 FOR 2), trim(name), name SIMILAR TO 'Z' FROM people",
+        "SELECT name ~ 'Z.*', position('o' IN name), substring(name FROM 1 FOR 2), trim(name), \
+         name SIMILAR TO 'Z' FROM people",
     ];
     let hidden = [
         ("SELECT * FROM read_text('/etc/passwd')", "`read_text`"),
@@ -154,7 +163,8 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
     statements.push("CREATE VIEW twice0 AS SELECT id FROM people".to_owned());
     statements.extend((0..11).map(|step: i32| {
         format!(
-            "CREATE VIEW twice{} AS SELECT id FROM twice{step} UNION ALL SELECT id FROM twice{step}",
+            "CREATE VIEW twice{} AS SELECT id FROM twice{step} UNION ALL SELECT id \
+             FROM twice{step}",
             step + 1
         )
     }));
@@ -188,7 +198,8 @@ async fn questions_are_answered_through_the_guard() {
     let database = AdbcDatabase::open(shop.config()).await.unwrap();
     assert_eq!((database.name(), database.warnings().len()), ("shop", 0));
     let query = SqlQuery::new(
-        "SELECT p.name, sum(o.total) FROM people p JOIN orders o ON o.person = p.id GROUP BY p.name",
+        "SELECT p.name, sum(o.total) FROM people p JOIN orders o ON o.person = p.id \
+         GROUP BY p.name",
     );
     let result = database.run(&query).await.unwrap();
     assert_eq!(result.rows(0, 9), [[text("Zoë"), Value::Decimal("5.50".to_owned())]]);
@@ -507,10 +518,12 @@ const CORPUS: [&str; 8] = [
     "CREATE TABLE customers (id INTEGER, name VARCHAR NOT NULL, city VARCHAR)",
     "CREATE TABLE orders (id INTEGER, customer_id INTEGER, total DOUBLE, ordered_on DATE)",
     "CREATE TABLE events (id INTEGER, payload JSON)",
-    "INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, 'Dee', 'Vienna')",
+    "INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, \
+     'Dee', 'Vienna')",
     "INSERT INTO orders VALUES (1, 1, 10.5, '2024-01-05'), (2, 1, 30, '2024-02-29')",
     "INSERT INTO orders VALUES (3, 2, 22, '2023-12-31'), (4, 4, 7.25, '2024-06-01')",
-    "INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, '{\"kind\": \"logout\", \"tags\": []}')",
+    "INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, \
+     '{\"kind\": \"logout\", \"tags\": []}')",
     "CHECKPOINT",
 ];
 

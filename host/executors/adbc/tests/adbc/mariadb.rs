@@ -15,10 +15,13 @@ use crate::common::{Direct, text};
 
 /// A statement in each line, as the server reads them.
 const SHOP: &str = "CREATE DATABASE shop;
-    CREATE TABLE shop.customers (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, country VARCHAR(20));
-    CREATE TABLE shop.orders (id INT PRIMARY KEY, customer INT, amount DECIMAL(10,2), placed DATE, FOREIGN KEY (customer) REFERENCES shop.customers(id));
+    CREATE TABLE shop.customers (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, country \
+      VARCHAR(20));
+    CREATE TABLE shop.orders (id INT PRIMARY KEY, customer INT, amount DECIMAL(10,2), placed DATE, \
+      FOREIGN KEY (customer) REFERENCES shop.customers(id));
     INSERT INTO shop.customers VALUES (1, 'Zoë', 'France'), (2, 'Ben', NULL);
-    INSERT INTO shop.orders VALUES (1, 1, 10.50, '2024-01-02'), (2, 1, 5.25, '2024-02-03'), (3, 2, 7, '2024-03-04');
+    INSERT INTO shop.orders VALUES (1, 1, 10.50, '2024-01-02'), (2, 1, 5.25, '2024-02-03'), (3, 2, \
+      7, '2024-03-04');
 ";
 
 /// The server's socket in the folder in which the tests on it run.
@@ -141,8 +144,9 @@ mod on_the_server {
     #[ignore = "run by mariadb_is_read_by_odbc"]
     async fn statements_are_answered_through_the_guard() {
         let database = AdbcDatabase::open(config()).await.unwrap();
-        let sql = "SELECT c.name, SUM(o.amount) AS amount, MAX(o.placed) FROM orders o JOIN customers c ON c.id = o.customer \
-                   GROUP BY c.name ORDER BY amount DESC LIMIT 1";
+        let sql = "SELECT c.name, SUM(o.amount) AS amount, MAX(o.placed) FROM orders o \
+                   JOIN customers c ON c.id = o.customer GROUP BY c.name ORDER BY amount DESC \
+                   LIMIT 1";
         let rows = database.run(&SqlQuery::new(sql)).await.unwrap().rows(0, 9);
         assert_eq!(rows, [[text("Zoë"), Value::Decimal("15.75".to_owned()), text("2024-02-03")]]);
         let written = database.run(&SqlQuery::new("DELETE FROM orders")).await.unwrap_err();

@@ -9,9 +9,11 @@ use syrch_kit::postgres::Server;
 
 use crate::common::{Direct, driver, is_capped, single, text};
 
-const SHOP: &str = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, height DOUBLE PRECISION);
+const SHOP: &str = "CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, height \
+                    DOUBLE PRECISION);
     INSERT INTO people VALUES (1, 'Zoë', 1.75), (2, '名前 🦆', NULL);
-    CREATE TABLE orders (id BIGINT, person INTEGER REFERENCES people(id), total NUMERIC(10, 2), PRIMARY KEY (id, total));
+    CREATE TABLE orders (id BIGINT, person INTEGER REFERENCES people(id), total NUMERIC(10, 2), \
+      PRIMARY KEY (id, total));
     INSERT INTO orders VALUES (10, 1, 5.50);
     CREATE SCHEMA old;
     CREATE TABLE old.people (name VARCHAR(20));
@@ -55,14 +57,16 @@ async fn the_catalog_has_what_the_user_may_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn views_that_do_what_a_statement_may_not_are_left_out() {
     let Some((config, server)) = config("adbc_views", "reader") else { return };
-    let script = "CREATE FUNCTION hit() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE DOMAIN small AS int CHECK (VALUE < 10); \
-        CREATE FUNCTION same(int, int) RETURNS bool LANGUAGE sql AS 'SELECT $1 = $2'; \
-        CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = same); \
-        CREATE VIEW calls AS SELECT hit() AS h FROM people; CREATE VIEW compares AS SELECT id FROM people WHERE id === 1; \
-        CREATE VIEW casts AS SELECT id::small AS id FROM people; CREATE VIEW reads AS SELECT pg_read_file('PG_VERSION') AS f; \
-        CREATE VIEW again AS SELECT f || 'x' AS f FROM reads; CREATE VIEW \"Third\" AS SELECT f FROM again; \
-        CREATE VIEW fine AS SELECT upper(name) AS name FROM tall WHERE name LIKE 'Z%'; \
-        GRANT SELECT ON ALL TABLES IN SCHEMA public TO adbc_views_reader";
+    let script = "CREATE FUNCTION hit() RETURNS int LANGUAGE sql AS 'SELECT 1'; \
+        CREATE DOMAIN small AS int CHECK (VALUE < 10); CREATE FUNCTION same(int, int) RETURNS bool \
+        LANGUAGE sql AS 'SELECT $1 = $2'; CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, \
+        FUNCTION = same); CREATE VIEW calls AS SELECT hit() AS h FROM people; \
+        CREATE VIEW compares AS SELECT id FROM people WHERE id === 1; \
+        CREATE VIEW casts AS SELECT id::small AS id FROM people; CREATE VIEW reads AS \
+        SELECT pg_read_file('PG_VERSION') AS f; CREATE VIEW again AS SELECT f || 'x' AS f \
+        FROM reads; CREATE VIEW \"Third\" AS SELECT f FROM again; CREATE VIEW fine AS \
+        SELECT upper(name) AS name FROM tall WHERE name LIKE 'Z%'; GRANT \
+        SELECT ON ALL TABLES IN SCHEMA public TO adbc_views_reader";
     server.psql("adbc_views", script).unwrap();
     let database = AdbcDatabase::open(config).await.unwrap();
     let catalog = database.catalog().await.unwrap();
@@ -194,7 +198,8 @@ async fn statements_end_at_their_deadline_and_when_they_are_dropped() {
     direct.ends_at_its_deadline(ENDLESS).await;
     let direct = Direct::open(AdbcConfig { limits: single(60_000), ..config }).await;
     direct.ends_when_dropped(ENDLESS).await;
-    let running = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'adbc_deadline' AND state = 'active'";
+    let running = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'adbc_deadline' \
+                   AND state = 'active'";
     assert_eq!(server.psql("postgres", running).as_deref(), Ok("0"));
 }
 
@@ -223,7 +228,8 @@ async fn without_the_guard_statements_do_not_write_and_leave_nothing_behind() {
         let refused = direct.error("DELETE FROM public.orders").await;
         assert_eq!(refused.kind, SqlErrorKind::WriteRefused, "after `{sql}`: {refused}");
     }
-    let state = "SELECT (SELECT count(*) FROM public.orders), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+    let state = "SELECT (SELECT count(*) FROM public.orders), (SELECT count(*) FROM pg_locks \
+                 WHERE locktype = 'advisory')";
     assert_eq!(server.psql("adbc_writes", state).as_deref(), Ok("1|0"));
 }
 

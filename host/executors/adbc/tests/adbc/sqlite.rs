@@ -60,9 +60,11 @@ async fn the_catalog_is_the_drivers_list_of_objects() {
 #[tokio::test(flavor = "multi_thread")]
 async fn views_that_do_what_a_statement_may_not_are_left_out() {
     let Some(shop) = Shop::make() else { return };
-    let script = "CREATE TABLE customers (name TEXT, country TEXT); INSERT INTO customers VALUES ('Ben', 'Spain'), ('Ada', 'France'); \
-        CREATE VIEW fine AS SELECT name, count(*) AS n FROM customers WHERE country LIKE 'S%' GROUP BY name; \
-        CREATE VIEW large AS SELECT randomblob(1000000000) AS a FROM customers; CREATE VIEW again (b) AS SELECT a FROM large;";
+    let script = "CREATE TABLE customers (name TEXT, country TEXT); INSERT INTO customers \
+                  VALUES ('Ben', 'Spain'), ('Ada', 'France'); CREATE VIEW fine AS \
+                  SELECT name, count(*) AS n FROM customers WHERE country LIKE 'S%' GROUP BY name; \
+                  CREATE VIEW large AS SELECT randomblob(1000000000) AS a FROM customers; \
+                  CREATE VIEW again (b) AS SELECT a FROM large;";
     let file = Some(syrch_kit::sqlite(shop.folder.path().join("views.sqlite"), script));
     let database = AdbcDatabase::open(AdbcConfig { file, ..shop.config() }).await.unwrap();
     let rows = database.run(&SqlQuery::new("SELECT name, n FROM fine")).await.unwrap().rows(0, 9);
@@ -123,7 +125,8 @@ async fn results_are_capped() {
 async fn a_statement_that_cannot_be_cancelled_is_reported_and_its_place_is_free_when_it_ends() {
     let Some(shop) = Shop::make() else { return };
     let direct = shop.open(single(200)).await;
-    let long = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 20000000) SELECT count(*) FROM c";
+    let long = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 20000000) \
+                SELECT count(*) FROM c";
     let error = direct.error(long).await;
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some(OVERRUN)));
     let busy = direct.error("SELECT 1").await;

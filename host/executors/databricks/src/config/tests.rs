@@ -23,7 +23,8 @@ const TOKEN: (&str, &str) = ("DATABRICKS_TOKEN", "dapi-sesame");
 
 #[test]
 fn an_address_names_host_warehouse_catalog_and_schema() {
-    let url = "databricks://token:da%2Fpi@adb-1.2.azuredatabricks.net/sql/1.0/warehouses/ab12?catalog=main&schema=my%20shop";
+    let url = "databricks://token:da%2Fpi@adb-1.2.azuredatabricks.net/sql/1.0/warehouses/\
+               ab12?catalog=main&schema=my%20shop";
     let mut given = config(url, &[TOKEN, ("DATABRICKS_SCHEMA", "other")]);
     given.is_on_command_line = true;
     let one = target(&given).unwrap();
@@ -83,7 +84,8 @@ fn each_kind_of_credentials_has_its_variables() {
     let machine = "me:s1 at https://h.example/oidc/v1/token for all-apis, false";
     fn principal(id: &str) -> String {
         format!(
-            "{id} at https://login.microsoftonline.com/t-1/oauth2/v2.0/token for {AZURE_SCOPE}, true"
+            "{id} at https://login.microsoftonline.com/t-1/oauth2/v2.0/token for \
+             {AZURE_SCOPE}, true"
         )
     }
     assert_eq!(of(&[&[TOKEN], &client, &azure]), "token dapi-sesame");

@@ -19,9 +19,12 @@ pub(crate) fn mock() -> Mock {
     let folder = syrch_kit::scratch();
     let workspace = Workspace::start(&syrch_kit::shop(folder.path()));
     workspace.change(
-        "CREATE TABLE shop.numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) SELECT i, i / 2.0 AS half FROM n;
-         INSERT INTO information_schema.tables VALUES ('main', 'shop', 'numbers', 'MANAGED', 'From 1 on');
-         INSERT INTO information_schema.columns VALUES ('main', 'shop', 'numbers', 'i', 0, 'YES', 'bigint', 'The number'), ('main', 'shop', 'numbers', 'half', 1, 'YES', 'double', NULL);",
+        "CREATE TABLE shop.numbers AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 \
+         FROM n WHERE i < 2500) SELECT i, i / 2.0 AS half FROM n;
+         INSERT INTO information_schema.tables VALUES ('main', 'shop', 'numbers', 'MANAGED', \
+           'From 1 on');
+         INSERT INTO information_schema.columns VALUES ('main', 'shop', 'numbers', 'i', 0, 'YES', \
+           'bigint', 'The number'), ('main', 'shop', 'numbers', 'half', 1, 'YES', 'double', NULL);",
     );
     Mock { workspace, _folder: folder }
 }

@@ -64,7 +64,8 @@ async fn without_catalog_and_schema_the_server_chooses() {
 async fn a_catalog_that_is_too_large_is_read_for_one_schema() {
     let mock = mock();
     mock.workspace.change(
-        "INSERT INTO information_schema.tables SELECT 'main', 'other', 't' || a.i, 'MANAGED', NULL FROM shop.numbers a, shop.numbers b WHERE b.i <= 9;",
+        "INSERT INTO information_schema.tables SELECT 'main', 'other', 't' || a.i, 'MANAGED', NULL \
+         FROM shop.numbers a, shop.numbers b WHERE b.i <= 9;",
     );
     let database = open_database(&mock).await;
     assert_eq!(database.catalog().await.unwrap().tables.len(), 4);
@@ -89,14 +90,20 @@ async fn what_cannot_be_opened_has_its_reason() {
     let url = mock.workspace.url();
     let wrong = error(with(url.clone(), "dapi-sesame")).await;
     assert!(
-        matches!(&wrong, DatabaseError::LoginRefused { reason, .. } if reason.contains("401") && reason.contains("***")),
+        matches!(
+            &wrong, DatabaseError::LoginRefused { reason, .. } if reason
+                .contains("401") && reason
+                .contains("***")
+        ),
         "{wrong}"
     );
     let unusable = error(with(url.clone(), "se\nsame")).await;
     assert!(matches!(unusable, DatabaseError::LoginRefused { .. }), "{unusable}");
     let missing = error(with(url.replace("mock1", "other"), TOKEN)).await;
     assert!(
-        matches!(&missing, DatabaseError::Missing { path, .. } if path.ends_with("/warehouses/other")),
+        matches!(
+            &missing, DatabaseError::Missing { path, .. } if path.ends_with("/warehouses/other")
+        ),
         "{missing}"
     );
     let silent =
@@ -181,7 +188,10 @@ async fn clients_log_in_at_databricks_and_at_azure() {
         }
         let wrong = error(config).await;
         assert!(
-            matches!(&wrong, DatabaseError::LoginRefused { reason, .. } if reason.contains("invalid_client")),
+            matches!(
+                &wrong, DatabaseError::LoginRefused { reason,
+                    .. } if reason.contains("invalid_client")
+            ),
             "{wrong}"
         );
     }
@@ -191,7 +201,9 @@ async fn clients_log_in_at_databricks_and_at_azure() {
 async fn a_server_says_what_it_is_and_what_its_user_could_do() {
     let mock = mock();
     mock.workspace.change(
-        "INSERT INTO information_schema.table_privileges VALUES ('reader@example.com', 'SELECT', 'shop', 'orders'), ('reader@example.com', 'MODIFY', 'shop', 'orders'), ('else', 'MODIFY', 'shop', 'orders');",
+        "INSERT INTO information_schema.table_privileges VALUES ('reader@example.com', 'SELECT', \
+         'shop', 'orders'), ('reader@example.com', 'MODIFY', 'shop', 'orders'), ('else', 'MODIFY', \
+         'shop', 'orders');",
     );
     let database = open_database(&mock).await;
     let details = database.engine().server().await.unwrap();

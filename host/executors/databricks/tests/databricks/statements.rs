@@ -77,7 +77,8 @@ async fn a_check_asks_for_a_plan_and_a_plan_may_be_an_error() {
     assert_eq!((plan.format.as_str(), plan.rows), ("databricks-explain", Some(4.0)));
     assert!(plan.text.contains("== Physical Plan =="));
     assert!(mock.workspace.states("EXPLAIN").iter().all(|state| *state == "SUCCEEDED"));
-    let line = "org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `nmae` cannot be resolved. SQLSTATE: 42703";
+    let line = "org.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A \
+                column with name `nmae` cannot be resolved. SQLSTATE: 42703";
     mock.workspace.on("EXPLAIN", Behaviour::Answers(vec!["== Physical Plan ==", line]));
     let error = database.check(&query).await.unwrap_err();
     assert_eq!(

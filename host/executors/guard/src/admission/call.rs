@@ -264,7 +264,9 @@ impl Walk<'_> {
 /// Returns true if what the parser takes for a lambda is the operator that takes a part out of a
 /// document, `document -> '$.part'`.
 pub(super) fn is_arrow(rules: &Rules, lambda: &LambdaFunction) -> bool {
-    let is_text = matches!(&*lambda.body, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_)));
+    let is_text = matches!(
+        &*lambda.body, Expr::Value(value) if matches!(value.value, Value::SingleQuotedString(_))
+    );
     let is_one = matches!(
         lambda.params,
         OneOrManyWithParens::One(LambdaFunctionParameter { data_type: None, .. })

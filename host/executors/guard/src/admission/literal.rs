@@ -58,7 +58,8 @@ impl Walk<'_> {
         if is_value && !is_parameter {
             let shown = syrch_core::text::clip(&ident.value, 64);
             let message = format!(
-                "`{shown}` is refused: it may mean a value of the session; for a column write the table before it"
+                "`{shown}` is refused: it may mean a value of the session; for a column write the \
+                 table before it"
             );
             return Err(self.refuse(
                 SqlErrorKind::FunctionRefused,

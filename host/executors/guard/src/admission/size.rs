@@ -93,7 +93,8 @@ impl Walk<'_> {
 
     fn size_refused(&self, function: &str) -> SqlError {
         let message = format!(
-            "`{function}` is refused: its size, or the text that it puts in, must be a constant, and all sizes of a statement multiply by at most {AMPLIFICATION}"
+            "`{function}` is refused: its size, or the text that it puts in, must be a constant, \
+             and all sizes of a statement multiply by at most {AMPLIFICATION}"
         );
         self.refuse(SqlErrorKind::Denied, "size-argument", message, Span::empty())
     }
@@ -130,7 +131,8 @@ impl Walk<'_> {
             return Ok(());
         }
         let message = format!(
-            "a pattern must be a constant text of at most {PATTERN} bytes, without a repetition of a repetition"
+            "a pattern must be a constant text of at most {PATTERN} bytes, without a repetition of \
+             a repetition"
         );
         Err(self.refuse(SqlErrorKind::Denied, "pattern", message, Span::empty()))
     }

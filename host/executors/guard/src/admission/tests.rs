@@ -245,7 +245,8 @@ fn sizes_of_a_series_are_counted() {
         "SELECT * FROM range(1000)",
         "SELECT * FROM range(-10, 10, 2)",
         "SELECT * FROM generate_series(DATE '1990-01-01', DATE '2024-12-31', INTERVAL 1 DAY)",
-        "SELECT * FROM generate_series('2024-01-01'::TIMESTAMP, '2024-02-01'::TIMESTAMP, INTERVAL '1 day')",
+        "SELECT * FROM generate_series('2024-01-01'::TIMESTAMP, '2024-02-01'::TIMESTAMP, \
+         INTERVAL '1 day')",
     ] {
         assert_eq!(rule(Dialect::Duckdb, text), None, "{text}");
     }
@@ -262,7 +263,8 @@ fn sizes_of_a_series_are_counted() {
     }
     assert_eq!(rule(Dialect::Spark, "SELECT explode(sequence(1, 10))"), None);
     // Seconds, not days.
-    let seconds = "SELECT * FROM range(CAST(TIMESTAMP '1970-01-01' AS BIGINT), CAST(TIMESTAMP '2024-01-01' AS BIGINT))";
+    let seconds = "SELECT * FROM range(CAST(TIMESTAMP '1970-01-01' AS BIGINT), CAST(TIMESTAMP \
+                   '2024-01-01' AS BIGINT))";
     assert_eq!(rule(Dialect::Spark, seconds).as_deref(), Some("size-argument"));
     assert_eq!(
         rule(Dialect::Spark, "SELECT name RLIKE '(a+)+' FROM old.orders").as_deref(),
@@ -305,11 +307,16 @@ fn the_stack_is_large_enough() {
 
 /// Statements that pass, to be changed.
 const SEEDS: &[&str] = &[
-    "SELECT c.id, count(*) FILTER (WHERE o.id > 1) FROM customers AS c JOIN orders o ON o.id = c.id GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
-    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) SELECT n, 'a''b' || E'c\\'d' FROM t",
-    "SELECT id::numeric(10, 2), -(-1), '{\"a\": 1}'::jsonb ->> 'a', ARRAY[1, 2] && ARRAY[2] FROM \"Mixed\"",
-    "SELECT extract(year FROM DATE '2024-01-01'), INTERVAL '1 day', id BETWEEN SYMMETRIC 9 AND 1 FROM sales.orders",
-    "SELECT sum(id) OVER (PARTITION BY id ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM regions, LATERAL (SELECT 1) x",
+    "SELECT c.id, count(*) FILTER (WHERE o.id > 1) FROM customers AS c \
+     JOIN orders o ON o.id = c.id GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 9) \
+     SELECT n, 'a''b' || E'c\\'d' FROM t",
+    "SELECT id::numeric(10, 2), -(-1), '{\"a\": 1}'::jsonb ->> 'a', ARRAY[1, 2] && ARRAY[2] \
+     FROM \"Mixed\"",
+    "SELECT extract(year FROM DATE '2024-01-01'), INTERVAL '1 day', id BETWEEN SYMMETRIC 9 AND 1 \
+     FROM sales.orders",
+    "SELECT sum(id) OVER (PARTITION BY id ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) \
+     FROM regions, LATERAL (SELECT 1) x",
 ];
 
 const PIECES: &[&str] = &[
@@ -354,7 +361,9 @@ proptest! {
     #[test]
     fn a_changed_statement_never_crashes_the_guard_and_what_passes_stays_as_it_is(
         seed in 0..SEEDS.len(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..PIECES.len(), 0_usize..6), 1..5),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), 0..PIECES.len(), 0_usize..6), 1..5
+        ),
     ) {
         let mut text: Vec<char> = SEEDS[seed].chars().collect();
         for (at, piece, removed) in changes {
@@ -383,13 +392,17 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
     // Checked with DuckDB 2.0: in each of these it takes `secret` for a table of its own.
     for text in [
         "WITH RECURSIVE a AS (SELECT * FROM secret), secret AS (SELECT 1) SELECT * FROM a",
-        "WITH RECURSIVE a AS (SELECT * FROM \"/etc/x.csv\"), \"/etc/x.csv\" AS (SELECT 1) SELECT * FROM a",
+        "WITH RECURSIVE a AS (SELECT * FROM \"/etc/x.csv\"), \"/etc/x.csv\" AS (SELECT 1) \
+         SELECT * FROM a",
         "WITH RECURSIVE secret AS (SELECT * FROM secret) SELECT * FROM secret",
         "WITH RECURSIVE secret AS (SELECT * FROM secret UNION ALL SELECT 1) SELECT * FROM secret",
-        "WITH RECURSIVE secret AS (SELECT 1 UNION ALL SELECT * FROM secret UNION ALL SELECT 2) SELECT * FROM secret",
+        "WITH RECURSIVE secret AS (SELECT 1 UNION ALL SELECT * FROM secret UNION ALL SELECT 2) \
+         SELECT * FROM secret",
         "WITH RECURSIVE secret AS (SELECT 1 INTERSECT SELECT * FROM secret) SELECT * FROM secret",
-        "WITH RECURSIVE secret AS (SELECT 1 AS s UNION BY NAME SELECT s FROM secret) SELECT * FROM secret",
-        "WITH RECURSIVE b AS (WITH c AS (SELECT 1) SELECT 1 UNION ALL SELECT 2), d AS (SELECT 1 UNION ALL SELECT * FROM secret), secret AS (SELECT 1) SELECT 1",
+        "WITH RECURSIVE secret AS (SELECT 1 AS s UNION BY NAME SELECT s FROM secret) \
+         SELECT * FROM secret",
+        "WITH RECURSIVE b AS (WITH c AS (SELECT 1) SELECT 1 UNION ALL SELECT 2), d AS (SELECT 1 \
+         UNION ALL SELECT * FROM secret), secret AS (SELECT 1) SELECT 1",
     ] {
         for dialect in [Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi] {
             let rule = admit(text, &example_grant_in(dialect.clone()), &Bounds::default())
@@ -410,9 +423,12 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
         r#"WITH RECURSIVE "a" AS (SELECT * FROM "sales"."Orders"), "orders" AS (SELECT 1) SELECT * FROM "a""#
     );
     for text in [
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5), m AS (SELECT * FROM n) SELECT * FROM m",
-        "WITH RECURSIVE n AS (SELECT 1 AS i UNION SELECT n.i FROM orders JOIN n ON n.i = orders.id) SELECT * FROM n",
-        "WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM (WITH a AS (SELECT * FROM b) SELECT * FROM a)",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
+         WHERE i < 5), m AS (SELECT * FROM n) SELECT * FROM m",
+        "WITH RECURSIVE n AS (SELECT 1 AS i UNION SELECT n.i FROM orders \
+         JOIN n ON n.i = orders.id) SELECT * FROM n",
+        "WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM (WITH a AS (SELECT * FROM b) \
+         SELECT * FROM a)",
     ] {
         for dialect in
             [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi]

@@ -115,7 +115,8 @@ mod tests {
         );
         assert_eq!(
             calls(
-                "SELECT sum(a), current_user, ARRAY(SELECT 1) FROM t WHERE EXISTS (SELECT lo_get(1))"
+                "SELECT sum(a), current_user, ARRAY(SELECT 1) FROM t \
+                 WHERE EXISTS (SELECT lo_get(1))"
             ),
             ["lo_get"]
         );

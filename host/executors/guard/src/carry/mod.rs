@@ -50,7 +50,11 @@ pub(crate) fn is_mark(ident: &Ident) -> bool {
 
 /// Returns true if an expression is a call of that mark.
 pub(crate) fn is_call(function: &Function, mark: &str) -> bool {
-    matches!(&function.name.0[..], [part] if part.as_ident().is_some_and(|ident| is_mark(ident) && ident.value == mark))
+    matches!(
+        &function.name.0[..], [part] if part
+            .as_ident()
+            .is_some_and(|ident| is_mark(ident) && ident.value == mark)
+    )
 }
 
 /// Returns true if a SELECT stands for a statement `PIVOT` or `UNPIVOT`.

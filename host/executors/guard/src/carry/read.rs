@@ -47,7 +47,11 @@ fn may_begin(token: &TokenWithSpan) -> bool {
 }
 
 fn is(token: &TokenWithSpan, wanted: &str) -> bool {
-    matches!(&token.token, Symbol::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+    matches!(
+        &token.token, Symbol::Word(word) if word.quote_style
+            .is_none() && word.value
+            .eq_ignore_ascii_case(wanted)
+    )
 }
 
 /// A name as PostgreSQL reads it, in quotes.

@@ -78,7 +78,8 @@ impl Walk<'_> {
                 return Err(self.refuse("table-function", &plain, why, span));
             }
             Class::Unknown => {
-                let why = "is refused: it is not among the functions whose result depends on their arguments alone";
+                let why = "is refused: it is not among the functions whose result depends on their \
+                           arguments alone";
                 return Err(self.refuse("function", &plain, why, span));
             }
             Class::Aggregate | Class::Ranking | Class::Scalar => {}
@@ -90,7 +91,8 @@ impl Walk<'_> {
             if class == Class::Scalar
                 || (class == Class::Aggregate && !self.is_whole_partition(over))
             {
-                let why = "is refused as a window function: its result depends on the order of rows within a partition";
+                let why = "is refused as a window function: its result depends on the order of \
+                           rows within a partition";
                 return Err(self.refuse("window", &plain, why, span));
             }
             if self.top(|scope| {
@@ -118,7 +120,8 @@ impl Walk<'_> {
         let kinds = kinds?;
         let (own, around) = self.uses();
         if is_grouping && own == before.0 && around > before.1 {
-            let why = "is refused: it is an aggregate of the query around, and changes what that is grouped by";
+            let why = "is refused: it is an aggregate of the query around, and changes what that \
+                       is grouped by";
             return Err(self.refuse("outer-aggregate", &plain, why, span));
         }
         if !self.is_sqlite {
@@ -161,7 +164,8 @@ impl Walk<'_> {
             "max" | "min" => Err(self.refuse_mixed(plain, span)),
             _ if !kind.is_integer() && self.sums == RealSums::Admitted => Ok(Kind::NUMBER),
             _ if !kind.is_integer() => {
-                let why = "is refused over what may be a real: its last digits depend on the order in which rows are added";
+                let why = "is refused over what may be a real: its last digits depend on the order \
+                           in which rows are added";
                 Err(self.refuse("float-aggregate", plain, why, span))
             }
             "sum" => Ok(Kind::INT),

@@ -148,7 +148,8 @@ impl Walk<'_> {
         {
             return Ok(());
         }
-        let why = "is refused as a collation: to it texts that differ are equal, and which of them is shown depends on the plan";
+        let why = "is refused as a collation: to it texts that differ are equal, and which of them \
+                   is shown depends on the plan";
         Err(self.refuse("collation", &shown, why, Span::empty()))
     }
 

@@ -180,7 +180,8 @@ fn once(
                     // Forms that the parser lacks are not known to this walk.
                     let shown = query.to_string();
                     if carry::restore(shown.clone(), granted.dialect()) != shown {
-                        let why = "is refused: EXCLUDE in a frame, SEARCH, CYCLE and sets of groups within sets are not read";
+                        let why = "is refused: EXCLUDE in a frame, SEARCH, CYCLE and sets of \
+                                   groups within sets are not read";
                         return Err(refusal("clause", "this form", why));
                     }
                     let mut walk = Walk::new(catalog, granted.dialect(), places);
@@ -231,7 +232,8 @@ fn refuse_only(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
         let is_in_from = before == ","
             || ["FROM", "JOIN"].iter().any(|clause| before.eq_ignore_ascii_case(clause));
         if is_in_from && token.kind == Kind::Word && word.eq_ignore_ascii_case("ONLY") {
-            let why = "is refused before a table: it leaves out the rows of tables that inherit from it, and is not read here";
+            let why = "is refused before a table: it leaves out the rows of tables that inherit \
+                       from it, and is not read here";
             let mut error = refusal("only", "ONLY", why);
             error.position = u32::try_from(token.start).ok();
             return Err(error);

@@ -275,7 +275,8 @@ impl Walk<'_> {
     }
 
     pub(super) fn refuse_mixed(&self, token: &str, span: Span) -> SqlError {
-        let why = "may hold equal values that differ, such as 1 and 1.0: which of them is shown depends on the plan";
+        let why = "may hold equal values that differ, such as 1 and 1.0: which of them is shown \
+                   depends on the plan";
         self.refuse("mixed-values", token, why, span)
     }
 
@@ -289,7 +290,8 @@ impl Walk<'_> {
             }
             let found = self.names.get(&ident.value.to_lowercase());
             if found.is_some_and(|place| Some(*place) != own) {
-                let why = "is refused as a name: it is a table's, and the engine would not tell them apart";
+                let why = "is refused as a name: it is a table's, and the engine would not \
+                           tell them apart";
                 return Err(self.refuse("shadowed-name", &ident.value, why, ident.span));
             }
         }

@@ -323,11 +323,13 @@ impl Walk<'_> {
         }
         Err(match is_value {
             true => {
-                let why = "in place of a value may have several rows, of which the engine takes any: use an aggregate or a unique key";
+                let why = "in place of a value may have several rows, of which the engine takes \
+                           any: use an aggregate or a unique key";
                 self.refuse("scalar-rows", "SELECT", why, Span::empty())
             }
             false => {
-                let why = "is refused: ORDER BY leaves rows equal that differ, so which of them it picks depends on the plan";
+                let why = "is refused: ORDER BY leaves rows equal that differ, so which of them it \
+                           picks depends on the plan";
                 self.refuse("limit", "LIMIT", why, Span::empty())
             }
         })
@@ -407,7 +409,8 @@ impl Walk<'_> {
     }
 
     pub(super) fn bare(&self, name: &str, span: Span) -> SqlError {
-        let why = "stands beside groups that do not determine it: the engine takes its value from any row; group by it or aggregate it";
+        let why = "stands beside groups that do not determine it: the engine takes its value from \
+                   any row; group by it or aggregate it";
         self.refuse("bare-column", name, why, span)
     }
 

@@ -242,7 +242,8 @@ impl Walk<'_> {
             let is_merged =
                 matches!(constraint, JoinConstraint::Using(_) | JoinConstraint::Natural);
             if self.is_sqlite && is_merged && (retains_right || first > 0) {
-                let why = "is refused here: which of the columns its merged one stands for depends on the row, so name them by ON";
+                let why = "is refused here: which of the columns its merged one stands for depends \
+                           on the row, so name them by ON";
                 return Err(self.refuse("merged-column", "USING", why, Span::empty()));
             }
             let usable = dependencies.as_deref_mut().filter(|_| is_one);

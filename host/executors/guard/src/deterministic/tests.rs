@@ -157,14 +157,16 @@ const SUBJECTS: &[Subject] = &[
             ("SELECT lag(id) OVER (ORDER BY id) FROM orders", "aggregate"),
             ("SELECT sum(pieces) OVER (ORDER BY day) FROM orders", "window"),
             (
-                "SELECT sum(pieces) OVER (ORDER BY day ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM orders",
+                "SELECT sum(pieces) OVER (ORDER BY day ROWS BETWEEN 1 PRECEDING \
+                 AND CURRENT ROW) FROM orders",
                 "window",
             ),
         ],
         &[
             "SELECT rank() OVER (PARTITION BY customer ORDER BY day) FROM orders",
             "SELECT sum(pieces) OVER (PARTITION BY customer) FROM orders",
-            "SELECT max(id) OVER (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM orders",
+            "SELECT max(id) OVER (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING \
+             AND UNBOUNDED FOLLOWING) FROM orders",
         ],
     ),
     (
@@ -296,11 +298,13 @@ fn sqlite_refuses_what_differs_from_plan_to_plan() {
         ("SELECT line FROM notes GROUP BY code", "bare-column"),
         // Of an outer join, rows without a partner have no key.
         (
-            "SELECT o.day FROM customers AS c LEFT JOIN orders AS o ON o.customer = c.id GROUP BY c.id",
+            "SELECT o.day FROM customers AS c LEFT JOIN orders AS o ON o.customer = c.id \
+             GROUP BY c.id",
             "bare-column",
         ),
         (
-            "SELECT c.name FROM orders AS o LEFT JOIN customers AS c ON c.id = o.customer AND o.pieces > 3 GROUP BY o.customer",
+            "SELECT c.name FROM orders AS o LEFT JOIN customers AS c ON c.id = o.customer \
+             AND o.pieces > 3 GROUP BY o.customer",
             "bare-column",
         ),
         ("SELECT mail FROM customers GROUP BY city", "bare-column"),
@@ -320,7 +324,8 @@ fn sqlite_refuses_what_differs_from_plan_to_plan() {
             "scalar-rows",
         ),
         (
-            "SELECT id FROM orders WHERE id = (SELECT id FROM customers UNION SELECT id FROM secret)",
+            "SELECT id FROM orders WHERE id = (SELECT id FROM customers UNION SELECT id \
+             FROM secret)",
             "scalar-rows",
         ),
         ("SELECT customer FROM orders GROUP BY customer ORDER BY count(*) DESC LIMIT 1", "limit"),
@@ -339,13 +344,18 @@ fn sqlite_refuses_what_differs_from_plan_to_plan() {
         assert_eq!(check(text, &Dialect::Sqlite).unwrap_err(), rule, "{text}");
     }
     let admitted = [
-        "SELECT customer, count(*) FROM orders GROUP BY customer HAVING count(*) > 1 ORDER BY count(*)",
+        "SELECT customer, count(*) FROM orders GROUP BY customer HAVING count(*) > 1 \
+         ORDER BY count(*)",
         "SELECT id, name FROM customers GROUP BY id",
         "SELECT mail, name FROM customers GROUP BY mail",
-        "SELECT c.name, count(*) FROM customers AS c JOIN orders AS o ON o.customer = c.id GROUP BY o.customer",
-        "SELECT c.name, count(o.id) FROM customers AS c LEFT JOIN orders AS o ON o.customer = c.id GROUP BY c.id",
-        "SELECT c.name FROM orders AS o LEFT JOIN customers AS c ON c.id = o.customer GROUP BY o.customer",
-        "SELECT c.name FROM customers AS c, orders AS o WHERE o.customer = c.id GROUP BY o.customer",
+        "SELECT c.name, count(*) FROM customers AS c JOIN orders AS o ON o.customer = c.id \
+         GROUP BY o.customer",
+        "SELECT c.name, count(o.id) FROM customers AS c LEFT JOIN orders AS o ON o.customer = c.id \
+         GROUP BY c.id",
+        "SELECT c.name FROM orders AS o LEFT JOIN customers AS c ON c.id = o.customer \
+         GROUP BY o.customer",
+        "SELECT c.name FROM customers AS c, orders AS o WHERE o.customer = c.id \
+         GROUP BY o.customer",
         "SELECT line, count(*) FROM notes WHERE code = 'x'  GROUP BY code",
         "SELECT strftime('%Y', day) AS year, count(*) FROM orders GROUP BY year ORDER BY year",
         "SELECT upper(city), count(*) FROM customers GROUP BY 1",
@@ -359,12 +369,14 @@ fn sqlite_refuses_what_differs_from_plan_to_plan() {
         "SELECT (SELECT name FROM customers AS c WHERE c.id = o.customer) FROM orders AS o",
         "SELECT id, name FROM customers ORDER BY id LIMIT 3",
         "SELECT name FROM customers ORDER BY name DESC LIMIT 3 OFFSET 1",
-        "SELECT customer, count(*) FROM orders GROUP BY customer ORDER BY count(*) DESC, customer LIMIT 1",
+        "SELECT customer, count(*) FROM orders GROUP BY customer ORDER BY count(*) DESC, customer \
+         LIMIT 1",
         "SELECT count(*) FROM orders GROUP BY customer ORDER BY count(*) DESC LIMIT 1",
         "SELECT name AS n, city FROM customers ORDER BY n, 2 LIMIT 3",
         "SELECT id FROM orders WHERE day > date('2024-01-01')",
         "SELECT rowid FROM orders ORDER BY rowid",
-        "WITH RECURSIVE up(n) AS (SELECT id FROM secret WHERE id = 1 UNION ALL SELECT n + 1 FROM up WHERE n < 3) SELECT n FROM up",
+        "WITH RECURSIVE up(n) AS (SELECT id FROM secret WHERE id = 1 UNION ALL SELECT n + 1 \
+         FROM up WHERE n < 3) SELECT n FROM up",
     ];
     for text in admitted {
         check(text, &Dialect::Sqlite).unwrap_or_else(|rule| panic!("{rule}: {text}"));
@@ -382,10 +394,12 @@ fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
         let text =
             "WITH t1 AS (SELECT id FROM secret) SELECT id FROM t1 UNION ALL SELECT id FROM orders";
         assert_eq!(tables(text, &dialect), ["orders", "secret"]);
-        let text = "WITH customers AS (SELECT id FROM secret) SELECT id FROM customers UNION ALL SELECT id FROM orders";
+        let text = "WITH customers AS (SELECT id FROM secret) SELECT id FROM customers UNION ALL \
+                    SELECT id FROM orders";
         assert_eq!(check(text, &dialect).unwrap_err(), "shadowed-name");
         // AR-D2: a sub-query in the condition of a join.
-        let text = "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) FROM secret) = 42";
+        let text = "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer \
+                    AND (SELECT max(v) FROM secret) = 42";
         assert_eq!(tables(text, &dialect), ["customers", "orders", "secret"]);
         // AR-D3: aggregates that list what they find, by whatever name.
         for call in [
@@ -449,7 +463,8 @@ fn what_was_admitted_is_written_without_comments_with_names_and_texts_that_are_t
     fn write(text: &str, dialect: &Dialect) -> String {
         check(text, dialect).unwrap().sql
     }
-    let text = "select COUNT( * ), /* all */ upper(Name) , (City) from Customers group by Name, City -- end";
+    let text = "select COUNT( * ), /* all */ upper(Name) , (City) from Customers group by \
+                Name, City -- end";
     let found = write(text, &Dialect::Sqlite);
     assert!(found.contains("AS \"COUNT(*)\"") && found.contains("AS \"upper(Name)\""), "{found}");
     assert!(
@@ -497,7 +512,9 @@ proptest! {
     /// Statements made of pieces, most of them wrong: none is a crash, and what was admitted is
     /// admitted again without a change.
     #[test]
-    fn admission_is_a_fixed_point(pieces in proptest::collection::vec(0_usize..PIECES.len(), 1..24), is_sqlite: bool) {
+    fn admission_is_a_fixed_point(
+        pieces in proptest::collection::vec(0_usize..PIECES.len(), 1..24), is_sqlite: bool
+    ) {
         let dialect = if is_sqlite { Dialect::Sqlite } else { Dialect::Postgres };
         let text: Vec<&str> = pieces.into_iter().map(|piece| PIECES[piece]).collect();
         let text = format!("SELECT {} FROM orders AS o", text.join(" "));
@@ -509,8 +526,12 @@ proptest! {
 
     /// Admitted statements with one place changed.
     #[test]
-    fn a_changed_statement_is_no_crash(which in 0_usize..100, at in 0_usize..200, with in "[ (),'\"*=<>a-z0-9]{0,3}", gone in 0_usize..6) {
-        let statements: Vec<&str> = SUBJECTS.iter().flat_map(|(.., admitted)| admitted.iter().copied()).collect();
+    fn a_changed_statement_is_no_crash(
+        which in 0_usize..100, at in 0_usize..200, with in "[ (),'\"*=<>a-z0-9]{0,3}",
+        gone in 0_usize..6
+    ) {
+        let statements: Vec<&str> =
+            SUBJECTS.iter().flat_map(|(.., admitted)| admitted.iter().copied()).collect();
         let mut text = statements[which % statements.len()].to_owned();
         let at = at % text.len();
         text.replace_range(at..(at + gone).min(text.len()), &with);

@@ -65,14 +65,18 @@ fn what_syrch_0_1_2_refused_wrongly_resolves() {
         "SELECT total AS t FROM orders GROUP BY t HAVING t > 1",
         "SELECT id FROM orders UNION SELECT id FROM customers ORDER BY id",
         "SELECT id, name FROM customers JOIN orders USING (id) WHERE id = 1",
-        "SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id)",
-        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT n FROM r",
+        "SELECT name FROM customers c WHERE EXISTS (SELECT 1 FROM orders o \
+         WHERE o.customer_id = c.id)",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) \
+         SELECT n FROM r",
         "SELECT \"Qty\", [order_id] FROM \"order items\"",
         "SELECT e.value FROM orders, json_each(orders.status) AS e",
         "SELECT main.customers.name FROM main.customers",
-        "SELECT sum(total) OVER (PARTITION BY customer_id ORDER BY id) AS running FROM orders ORDER BY running",
+        "SELECT sum(total) OVER (PARTITION BY customer_id ORDER BY id) AS running FROM orders \
+         ORDER BY running",
         "SELECT n, country FROM task_a WHERE country IN (SELECT country FROM customers)",
-        "SELECT (SELECT max(total) FROM orders WHERE customer_id = customers.id) AS top FROM customers ORDER BY top",
+        "SELECT (SELECT max(total) FROM orders WHERE customer_id = customers.id) AS top \
+         FROM customers ORDER BY top",
         "WITH b AS (SELECT * FROM a), a AS (SELECT id AS x FROM orders) SELECT x FROM b",
     ] {
         if let Err(error) = check(text) {
@@ -247,7 +251,8 @@ fn tables_of_one_name_are_told_apart_by_their_schema() {
         assert_eq!(found.literals[0].table, Some(format!("{usual}.orders")));
         assert_eq!(found.literals[0].text, "open");
         let both = format!(
-            "SELECT archive.orders.old_total, {usual}.orders.total FROM archive.orders, {usual}.{quote}orders{quote}"
+            "SELECT archive.orders.old_total, {usual}.orders.total \
+             FROM archive.orders, {usual}.{quote}orders{quote}"
         );
         assert_eq!(check(&both).tables, ["archive.orders".to_owned(), format!("{usual}.orders")]);
         assert_eq!(
@@ -293,7 +298,8 @@ fn each_dialect_is_read_as_its_engine_reads_it() {
         (Dialect::Spark, "SELECT t.x FROM orders LATERAL VIEW explode(split(status, ',')) t AS x"),
         (
             Dialect::Databricks,
-            "SELECT total, transform(array(1), y -> y + total) FROM orders QUALIFY row_number() OVER (ORDER BY id) = 1",
+            "SELECT total, transform(array(1), y -> y + total) FROM orders \
+             QUALIFY row_number() OVER (ORDER BY id) = 1",
         ),
     ] {
         let found =
@@ -331,7 +337,8 @@ fn what_only_the_engine_understands_is_unparsed() {
 
 proptest! {
     #[test]
-    fn nothing_panics(text in "(SELECT|WITH|FROM|a|b\\.c|,|\\(|\\)|customers|'x'|\"y\"|AS|JOIN|ON|=|1|\\*| ){0,40}|\\PC{0,80}") {
+    fn nothing_panics(text in "(SELECT|WITH|FROM|a|b\\.c|,|\\(|\\)|customers|'x'|\"y\"|AS|JOIN|ON|\
+                               =|1|\\*| ){0,40}|\\PC{0,80}") {
         for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Duckdb, Dialect::Spark] {
             let _ = facts(&text, &[], &shop(dialect));
         }
@@ -341,7 +348,8 @@ proptest! {
     fn any_alias_may_be_ordered_by(alias in "[a-z][a-z0-9_]{0,8}", column in "id|total|status") {
         let text = format!("SELECT {column} AS \"{alias}\" FROM orders ORDER BY \"{alias}\"");
         prop_assert!(check(&text).is_ok());
-        let inner = format!("SELECT s.\"{alias}\" FROM (SELECT {column} AS \"{alias}\" FROM orders) s");
+        let inner =
+            format!("SELECT s.\"{alias}\" FROM (SELECT {column} AS \"{alias}\" FROM orders) s");
         prop_assert!(check(&inner).is_ok());
     }
 
@@ -389,9 +397,11 @@ fn texts_in_double_quotes_are_found_where_they_can_be_nothing_else() {
             Some("SELECT id FROM orders WHERE status = 'it''s' AND \"total\" > 1"),
         ),
         (
-            "SELECT \"name\" FROM customers WHERE \"Süd\" = country UNION SELECT status FROM orders WHERE lower(status) LIKE \"%x\"",
+            "SELECT \"name\" FROM customers WHERE \"Süd\" = country UNION SELECT status \
+             FROM orders WHERE lower(status) LIKE \"%x\"",
             Some(
-                "SELECT \"name\" FROM customers WHERE 'Süd' = country UNION SELECT status FROM orders WHERE lower(status) LIKE '%x'",
+                "SELECT \"name\" FROM customers WHERE 'Süd' = country UNION SELECT status \
+                 FROM orders WHERE lower(status) LIKE '%x'",
             ),
         ),
         // Nothing to change, a name that nearly exists, one of another table, and a name where no

@@ -40,8 +40,8 @@ use rows::{Counted, Rows};
 /// Lets the server report analyses, until [`QUIET`]: it writes a copy to its own log, too.
 const REPORT: [&str; 2] = [
     "SAVEPOINT syrch",
-    "SELECT set_config('debug_pretty_print', 'off', true), set_config('client_min_messages', 'log', true), \
-       set_config('debug_print_parse', 'on', true)",
+    "SELECT set_config('debug_pretty_print', 'off', true), set_config('client_min_messages', \
+     'log', true), set_config('debug_print_parse', 'on', true)",
 ];
 const QUIET: [&str; 2] = ["ROLLBACK TO SAVEPOINT syrch", "RELEASE SAVEPOINT syrch"];
 

@@ -21,30 +21,31 @@ const DETERMINISTIC: [u32; 2] = [100, 950];
 /// operator: those of its function, and that function's schema. Of a collation: whether different
 /// texts are never equal under it.
 pub(super) const OBJECTS: &str = "WITH called AS ( \
-       SELECT p.oid, n.nspname::text AS space, p.proname::text AS name, p.provolatile::text AS volatility, \
-         p.proname || '(' || coalesce((SELECT string_agg(t.typname::text, ',' ORDER BY u.place) \
-           FROM unnest(p.proargtypes) WITH ORDINALITY u(type, place) JOIN pg_type t ON t.oid = u.type), '') || ')' AS shown \
-       FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
-       WHERE p.oid = ANY ($2) OR p.oid IN (SELECT oprcode FROM pg_operator WHERE oid = ANY ($3))) \
-     SELECT 'f', oid, space, name, volatility, shown, NULL FROM called WHERE oid = ANY ($2) \
-     UNION ALL SELECT 'o', o.oid, n.nspname::text, o.oprname::text, c.volatility, c.shown, c.space \
-       FROM pg_operator o JOIN pg_namespace n ON n.oid = o.oprnamespace LEFT JOIN called c ON c.oid = o.oprcode::oid \
+       SELECT p.oid, n.nspname::text AS space, p.proname::text AS name, p.provolatile::text AS \
+       volatility, p.proname || '(' || coalesce((SELECT string_agg(t.typname::text, ',' \
+       ORDER BY u.place) FROM unnest(p.proargtypes) WITH ORDINALITY u(type, place) \
+       JOIN pg_type t ON t.oid = u.type), '') || ')' AS shown FROM pg_proc p \
+       JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.oid = ANY ($2) OR p.oid IN (SELECT \
+       oprcode FROM pg_operator WHERE oid = ANY ($3))) SELECT 'f', oid, space, name, volatility, \
+       shown, NULL FROM called WHERE oid = ANY ($2) UNION ALL SELECT 'o', o.oid, n.nspname::text, \
+       o.oprname::text, c.volatility, c.shown, c.space FROM pg_operator o \
+       JOIN pg_namespace n ON n.oid = o.oprnamespace LEFT JOIN called c ON c.oid = o.oprcode::oid \
        WHERE o.oid = ANY ($3) \
      UNION ALL SELECT 't', t.oid, n.nspname::text, t.typname::text, NULL, NULL, NULL \
        FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.oid = ANY ($4) \
-     UNION ALL SELECT 'c', c.oid, n.nspname::text, c.collname::text, c.collisdeterministic::text, NULL, NULL \
-       FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE c.oid = ANY ($5) \
-     UNION ALL SELECT 'r', c.oid, n.nspname::text, c.relname::text, CASE \
+     UNION ALL SELECT 'c', c.oid, n.nspname::text, c.collname::text, c.collisdeterministic::text, \
+     NULL, NULL FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace \
+     WHERE c.oid = ANY ($5) UNION ALL SELECT 'r', c.oid, n.nspname::text, c.relname::text, CASE \
          WHEN c.relkind <> 'r' THEN 'it is a view, a partitioned or another kind of table' \
          WHEN c.relpersistence = 't' THEN 'it is a temporary table' \
          WHEN c.relrowsecurity THEN 'which of its rows are seen depends on the role' \
          WHEN c.relhasrules THEN 'it has rules' \
-         WHEN EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type e ON e.oid = t.typelem \
-           WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
-           AND (t.typtype IN ('d', 'e') OR e.typtype IN ('d', 'e') OR a.attgenerated = 'v')) \
-           THEN 'a column of it has a type that users made, or is computed when it is read' END, \
-         EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)::text, NULL \
-       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1)";
+         WHEN EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT \
+         JOIN pg_type e ON e.oid = t.typelem WHERE a.attrelid = c.oid AND a.attnum > 0 \
+         AND NOT a.attisdropped AND (t.typtype IN ('d', 'e') OR e.typtype IN ('d', 'e') OR \
+         a.attgenerated = 'v')) THEN 'a column of it has a type that users made, or is computed \
+         when it is read' END, EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid)::text, \
+         NULL FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = ANY ($1)";
 
 /// An object of the server's catalogs.
 struct Object {
@@ -260,7 +261,8 @@ impl Objects {
                 continue;
             }
             if shown != "numeric_eq(numeric,numeric)" {
-                let why = "values that are equal by it may differ, and the order of rows decides which of them is seen";
+                let why = "values that are equal by it may differ, and the order of rows decides \
+                           which of them is seen";
                 return Err(refuse("mixed-values", shown, why));
             }
             is_loose = true;

@@ -13,9 +13,11 @@ use syrch_kit::postgres::Server;
 
 use crate::common::config;
 
-const SCRIPT: &str = "CREATE TABLE t(id int PRIMARY KEY, g int, n numeric, r float8, s text, j jsonb, o json, i interval, a int[], x bytea, p point); \
-    INSERT INTO t SELECT k, k % 3, k / 3.0, k / 3.0, 'text ' || k, jsonb_build_object('a', k), '{\"a\": 1}', make_interval(days => k), \
-      ARRAY[k, 2], 'x', '(1,2)' FROM generate_series(1, 100) AS k; CREATE TABLE u(id int); INSERT INTO u VALUES (1); CREATE TABLE secret(v int); \
+const SCRIPT: &str = "CREATE TABLE t(id int PRIMARY KEY, g int, n numeric, r float8, s text, \
+    j jsonb, o json, i interval, a int[], x bytea, p point); INSERT INTO t \
+    SELECT k, k % 3, k / 3.0, k / 3.0, 'text ' || k, jsonb_build_object('a', k), '{\"a\": 1}', \
+    make_interval(days => k), ARRAY[k, 2], 'x', '(1,2)' FROM generate_series(1, 100) AS k; \
+    CREATE TABLE u(id int); INSERT INTO u VALUES (1); CREATE TABLE secret(v int); \
     CREATE TABLE other(id int); ANALYZE;";
 
 async fn bench(server: &Server, limits: BenchLimits) -> Box<dyn Bench> {
@@ -66,7 +68,8 @@ async fn statements_are_admitted_with_their_tables_and_columns() {
     let within = ["t".to_owned()];
     for sql in [
         "SELECT t.id AS id FROM t JOIN u ON t.id = u.id AND (SELECT max(v) FROM secret) = 42",
-        "WITH c AS (SELECT v AS id FROM secret) SELECT id AS id FROM c UNION ALL SELECT id AS id FROM t",
+        "WITH c AS (SELECT v AS id FROM secret) SELECT id AS id FROM c UNION ALL \
+         SELECT id AS id FROM t",
         "SELECT id AS id FROM t WHERE id IN (SELECT v FROM secret)",
     ] {
         assert!(bench.admit(sql, Some(&within)).await.unwrap_err().kind.is_refusal(), "{sql}");
@@ -168,15 +171,21 @@ async fn cells_are_compared_as_they_are() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_listed_types_are_compared_and_no_others() {
     let Some(server) = Server::start() else { return };
-    let listed = "bool bytea int8 int2 int4 text json float4 float8 bpchar varchar date time timestamp timestamptz interval timetz numeric uuid jsonb \
-        _bool _bytea _int2 _int4 _text _varchar _int8 _timestamp _date _timestamptz _uuid";
-    let others = "point money inet macaddr bit varbit int4range xml tsvector name oid _numeric _float8 _jsonb";
-    let script: String =
-        listed.split_whitespace().chain(others.split_whitespace()).map(|name: &str| {
-        format!(
-            "CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} VALUES (1, NULL);"
-        )
-    }).collect();
+    let listed = "bool bytea int8 int2 int4 text json float4 float8 bpchar varchar date time \
+                  timestamp timestamptz interval timetz numeric uuid jsonb _bool _bytea _int2 \
+                  _int4 _text _varchar _int8 _timestamp _date _timestamptz _uuid";
+    let others = "point money inet macaddr bit varbit int4range xml tsvector name oid _numeric \
+                  _float8 _jsonb";
+    let script: String = listed
+        .split_whitespace()
+        .chain(others.split_whitespace())
+        .map(|name: &str| {
+            format!(
+                "CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} \
+                 VALUES (1, NULL);"
+            )
+        })
+        .collect();
     server.database("shop", &script);
     let mut bench = bench(&server, BenchLimits::default()).await;
     for name in listed.split_whitespace() {
@@ -271,7 +280,8 @@ async fn results_are_bounded_and_statements_end_in_time() {
     assert_eq!(held, (SqlErrorKind::Unavailable, true));
     // Nothing of all this still runs, and the bench is as ready as before.
     assert_eq!(bench.compare(&small, &small).await, Ok(Compared::Equal(100)));
-    let running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name = 'syrch-host'";
+    let running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' \
+                   AND application_name = 'syrch-host'";
     assert_eq!(server.psql("shop", running).unwrap(), "0");
 }
 
@@ -330,7 +340,8 @@ async fn a_server_that_dies_is_an_error_and_a_dropped_call_ends_its_statement() 
         admit_statement(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e")
             .await;
     assert!(tokio::time::timeout(Duration::from_millis(500), bench.time(&slow)).await.is_err());
-    let running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name = 'syrch-host'";
+    let running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' \
+                   AND application_name = 'syrch-host'";
     let started = Instant::now();
     while server.psql("shop", running).unwrap() != "0" {
         assert!(started.elapsed() < Duration::from_secs(5), "the statement still runs");
@@ -339,7 +350,11 @@ async fn a_server_that_dies_is_an_error_and_a_dropped_call_ends_its_statement() 
     assert_eq!(bench.size(&small).await.unwrap().rows, 100);
     // An administrator ends the session; the next call has another one.
     server
-        .psql("shop", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'syrch-host'")
+        .psql(
+            "shop",
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE application_name = 'syrch-host'",
+        )
         .unwrap();
     let _ = bench.size(&small).await;
     assert_eq!(bench.size(&small).await.unwrap().rows, 100);

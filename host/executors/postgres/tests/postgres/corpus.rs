@@ -18,15 +18,19 @@ use syrch_postgres::PostgresDatabase;
 /// Everything of the database and the server that a statement could change.
 fn state(server: &Server) -> String {
     let script = "SELECT md5(string_agg(t, ',' ORDER BY t)) FROM ( \
-          SELECT concat(c.oid, c.relname, c.relkind, c.relacl::text, c.relowner) AS t FROM pg_class c WHERE c.relnamespace NOT IN \
-            (SELECT oid FROM pg_namespace WHERE nspname IN ('pg_toast', 'pg_catalog')) \
-          UNION ALL SELECT concat(proname, prosrc) FROM pg_proc WHERE oid >= 16384 UNION ALL SELECT concat(rolname, rolsuper) FROM pg_roles \
-          UNION ALL SELECT concat(name, setting) FROM pg_settings WHERE source <> 'client' AND name <> 'transaction_read_only' \
-          UNION ALL SELECT oid::text FROM pg_largeobject_metadata UNION ALL SELECT slot_name::text FROM pg_replication_slots \
-          UNION ALL SELECT roname FROM pg_replication_origin UNION ALL SELECT gid FROM pg_prepared_xacts) s; \
-        SELECT (SELECT md5(string_agg(o::text, '' ORDER BY id)) FROM orders o), (SELECT count(*) FROM order_items), \
-          (SELECT count(*) FROM canary), (SELECT count(*) FROM audit_log), (SELECT concat(last_value, is_called) FROM invoice_seq), \
-          (SELECT md5(string_agg(c::text, '' ORDER BY id)) FROM customers c), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+          SELECT concat(c.oid, c.relname, c.relkind, c.relacl::text, c.relowner) AS t \
+          FROM pg_class c WHERE c.relnamespace NOT IN (SELECT oid FROM pg_namespace \
+          WHERE nspname IN ('pg_toast', 'pg_catalog')) UNION ALL SELECT concat(proname, prosrc) \
+          FROM pg_proc WHERE oid >= 16384 UNION ALL SELECT concat(rolname, rolsuper) FROM pg_roles \
+          UNION ALL SELECT concat(name, setting) FROM pg_settings WHERE source <> 'client' \
+          AND name <> 'transaction_read_only' UNION ALL SELECT oid::text \
+          FROM pg_largeobject_metadata UNION ALL SELECT slot_name::text FROM pg_replication_slots \
+          UNION ALL SELECT roname FROM pg_replication_origin UNION ALL SELECT gid \
+          FROM pg_prepared_xacts) s; SELECT (SELECT md5(string_agg(o::text, '' ORDER BY id)) \
+          FROM orders o), (SELECT count(*) FROM order_items), (SELECT count(*) \
+          FROM canary), (SELECT count(*) FROM audit_log), (SELECT concat(last_value, is_called) \
+          FROM invoice_seq), (SELECT md5(string_agg(c::text, '' ORDER BY id)) \
+          FROM customers c), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
     server.psql("shop", script).unwrap()
 }
 
@@ -134,11 +138,12 @@ async fn hostile_statements_have_no_effect_and_benign_ones_run() {
 
 /// The tables that the statements of the table of forms speak of.
 const FORMS: &str = "CREATE TABLE customers (id integer, name text NOT NULL, city text); \
-    CREATE TABLE orders (id integer, customer_id integer, total double precision, ordered_on date); \
-    CREATE TABLE events (id integer, payload jsonb); \
-    INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, 'Dee', 'Vienna'); \
-    INSERT INTO orders VALUES (1, 1, 10.5, '2024-01-05'), (2, 1, 30, '2024-02-29'), (3, 2, 22, '2023-12-31'), (4, 4, 7.25, '2024-06-01'); \
-    INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, '{\"kind\": \"logout\", \"tags\": []}')";
+    CREATE TABLE orders (id integer, customer_id integer, total double precision, ordered_on \
+    date); CREATE TABLE events (id integer, payload jsonb); INSERT INTO customers \
+    VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, 'Dee', 'Vienna'); \
+    INSERT INTO orders VALUES (1, 1, 10.5, '2024-01-05'), (2, 1, 30, '2024-02-29'), (3, 2, 22, \
+    '2023-12-31'), (4, 4, 7.25, '2024-06-01'); INSERT INTO events VALUES (1, '{\"kind\": \
+    \"login\", \"tags\": [\"a\", \"b\"]}'), (2, '{\"kind\": \"logout\", \"tags\": []}')";
 
 // What runs is what the guard has written again: it has to mean what the user wrote.
 #[tokio::test(flavor = "multi_thread")]
@@ -160,7 +165,11 @@ async fn each_form_that_is_read_gives_the_same_rows_when_it_was_written_again() 
         fn lines(text: &str) -> Vec<String> {
             text.lines().map(str::to_owned).collect::<Vec<_>>()
         }
-        let is_same = matches!(&rows, (Ok(given), Ok(written)) if syrch_kit::corpus::is_same(&sql, &lines(given), &lines(written)));
+        let is_same = matches!(
+            &rows, (Ok(given), Ok(written)) if syrch_kit::corpus::is_same(
+                &sql, &lines(given), &lines(written)
+            )
+        );
         if !is_same || run.is_err() {
             wrong.push(format!("{sql}\n  {written}\n  {rows:?}\n  {:?}", run.err()));
         }

@@ -15,7 +15,8 @@ GRANT ALL ON DATABASE shop TO owner; GRANT CREATE ON SCHEMA public TO owner;
 SET ROLE owner;
 CREATE SCHEMA sales;
 CREATE TABLE customers(id int PRIMARY KEY, name text NOT NULL, country varchar(2));
-CREATE TABLE sales.orders(id int PRIMARY KEY, customer int REFERENCES customers, total numeric(12,2));
+CREATE TABLE sales.orders(id int PRIMARY KEY, customer int REFERENCES customers, total \
+  numeric(12,2));
 CREATE TABLE orders(id int, note text);
 CREATE INDEX by_note ON orders (lower(note), id) WHERE id > 0;
 CREATE VIEW rich AS SELECT * FROM sales.orders WHERE total > 10;
@@ -26,12 +27,17 @@ INSERT INTO customers SELECT i, 'c' || i, 'DE' FROM generate_series(1, 100) i;
 INSERT INTO sales.orders SELECT i, i, i * 1.5 FROM generate_series(1, 50) i;
 INSERT INTO orders SELECT i, repeat('x', 1000) FROM generate_series(1, 30000) i;
 CREATE TYPE mood AS ENUM ('sad', 'glad');
-CREATE TABLE kinds(b bool, i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric, t text, v varchar(9), c char(3), by bytea,
-  d date, tm time, tz timetz, ts timestamp, tsz timestamptz, iv interval, u uuid, j json, jb jsonb, a int[], aa text[][], r int4range,
+CREATE TABLE kinds(b bool, i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric, t text, \
+  v varchar(9), c char(3), by bytea,
+  d date, tm time, tz timetz, ts timestamp, tsz timestamptz, iv interval, u uuid, j json, \
+    jb jsonb, a int[], aa text[][], r int4range,
   ip inet, m money, mo mood, bi bit(3), p point, x xml, tv tsvector);
-INSERT INTO kinds VALUES (true, -1, 2, 9223372036854775807, 0.1, 1e-300, 12345678901234567890.123456789, 'é''', 'v', 'c', '\\x00ff',
-  '2024-02-29', '12:34:56.789', '12:00+02', '2024-02-29 12:00', '2024-02-29 12:00+00', '1 mon 2 days 03:04:05', 
-  '00000000-0000-0000-0000-000000000001', '{\"a\": 1}', '{\"b\":[1.50]}', '{1,NULL}', '{{a,b},{c,d}}', '[1,5)', '10.0.0.1/8', 1.5, 'glad',
+INSERT INTO kinds VALUES (true, -1, 2, 9223372036854775807, 0.1, 1e-300, \
+  12345678901234567890.123456789, 'é''', 'v', 'c', '\\x00ff',
+  '2024-02-29', '12:34:56.789', '12:00+02', '2024-02-29 12:00', '2024-02-29 12:00+00', '1 mon 2 \
+    days 03:04:05', 
+  '00000000-0000-0000-0000-000000000001', '{\"a\": 1}', '{\"b\":[1.50]}', '{1,NULL}', \
+    '{{a,b},{c,d}}', '[1,5)', '10.0.0.1/8', 1.5, 'glad',
   B'101', '(1,2)', '<a/>', 'cat');
 INSERT INTO kinds(b) VALUES (NULL);
 RESET ROLE;
@@ -93,9 +99,12 @@ async fn a_database_is_read_within_its_limits() {
     );
     assert!(cells[1].iter().all(|cell| *cell == Value::Null));
     // Dates and timestamps are spelled here as the server spells them.
-    let times = "SELECT t::date, t::date::text, t, t::text FROM (SELECT timestamp '4713-01-01 00:00:01.5 BC' + n * interval '91 days 1 us'
-        FROM generate_series(0, 30000) n UNION ALL VALUES ('infinity'::timestamp), ('-infinity'), ('0001-12-31 BC'), ('0001-01-01'),
-        ('9999-12-31 23:59:59.999999'), ('10000-01-01'), ('294276-12-31 23:59:59'), ('1999-12-31 23:59:59.10')) AS v(t)";
+    let times = "SELECT t::date, t::date::text, t, t::text FROM (SELECT timestamp '4713-01-01 \
+                 00:00:01.5 BC' + n * interval '91 days 1 us'
+        FROM generate_series(0, 30000) n UNION ALL VALUES ('infinity'::timestamp), ('-infinity'), \
+          ('0001-12-31 BC'), ('0001-01-01'),
+        ('9999-12-31 23:59:59.999999'), ('10000-01-01'), ('294276-12-31 23:59:59'), ('1999-12-31 \
+          23:59:59.10')) AS v(t)";
     let times = rows(&database, times).await;
     assert!(times.len() > 1_000);
     for row in times {
@@ -229,7 +238,8 @@ async fn a_database_is_read_within_its_limits() {
 
 /// Statements that the server runs, those of this query aside.
 fn active(server: &Server) -> String {
-    let sql = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' \
+               AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
     server.psql("shop", sql).unwrap()
 }
 
@@ -355,10 +365,12 @@ async fn connections_are_encrypted_as_sslmode_says() {
 async fn values_are_found_by_what_a_question_calls_them() {
     let Some(server) = Server::start() else { return };
     let script = "CREATE TYPE mood AS ENUM ('sad', 'very glad'); CREATE SCHEMA other; \
-        CREATE TABLE people(id int, name text, mood mood, note text, tags text[]); CREATE TABLE other.people(name varchar(20)); \
-        INSERT INTO people VALUES (1, 'Ada Lovelace', 'sad', NULL, '{Paris}'), (2, 'Zoë', 'very glad', repeat('x', 200), NULL); \
-        INSERT INTO other.people VALUES ('ada lovelace'), (''); CREATE TABLE cities(city text, n int); \
-        INSERT INTO cities SELECT 'city ' || i, i FROM generate_series(1, 3000) i; CREATE VIEW v AS SELECT name FROM people;";
+        CREATE TABLE people(id int, name text, mood mood, note text, tags text[]); \
+        CREATE TABLE other.people(name varchar(20)); INSERT INTO people VALUES (1, 'Ada Lovelace', \
+        'sad', NULL, '{Paris}'), (2, 'Zoë', 'very glad', repeat('x', 200), NULL); \
+        INSERT INTO other.people VALUES ('ada lovelace'), (''); CREATE TABLE cities(city text, \
+        n int); INSERT INTO cities SELECT 'city ' || i, i FROM generate_series(1, 3000) i; \
+        CREATE VIEW v AS SELECT name FROM people;";
     server.database("shop", script);
     let database = syrch_postgres::open(config(&server, "admin", "shop")).await.unwrap();
     let find = async |phrase: &str, how: Match| {
@@ -406,10 +418,13 @@ const VISITS: &str = "
 CREATE TYPE visit_kind AS ENUM ('FIRST', 'FOLLOW_UP', 'REMOTE');
 CREATE TYPE \"Odd Kind\" AS ENUM ('it''s');
 CREATE DOMAIN known_kind AS visit_kind; CREATE DOMAIN some_kinds AS known_kind[];
-CREATE TABLE visits(id int, kind visit_kind, other known_kind, several visit_kind[], more some_kinds, odd \"Odd Kind\",
-  state text CHECK (state IN ('open', 'closed')), size varchar(9) CHECK (size = 'S' OR size = 'L'), n int CHECK (n > 0));
+CREATE TABLE visits(id int, kind visit_kind, other known_kind, several visit_kind[], more \
+  some_kinds, odd \"Odd Kind\",
+  state text CHECK (state IN ('open', 'closed')), size varchar(9) CHECK (size = 'S' OR \
+    size = 'L'), n int CHECK (n > 0));
 INSERT INTO visits VALUES (1, 'FIRST', 'REMOTE', '{FIRST}', '{REMOTE}', 'it''s', 'open', 'S', 1);
-DO $$ BEGIN EXECUTE (SELECT 'CREATE TYPE huge AS ENUM (' || string_agg(quote_literal('label ' || i), ',' ORDER BY i) || ')'
+DO $$ BEGIN EXECUTE (SELECT 'CREATE TYPE huge AS ENUM (' || string_agg(quote_literal('label \
+  ' || i), ',' ORDER BY i) || ')'
   FROM generate_series(1, 100000) i); END $$;
 CREATE TABLE wide(h huge);
 ";

@@ -16,8 +16,10 @@ pub(crate) fn make_tables(server: &Server) {
     server
         .script(&[
             "CREATE DATABASE shop COMMENT 'what is sold'",
-            "CREATE TABLE shop.items (id INT COMMENT 'the number', name STRING, price DECIMAL(10,2)) USING parquet COMMENT 'all items'",
-            "INSERT INTO shop.items VALUES (1, 'Zoë 🦆', 1.50), (2, 'It\\'s', NULL), (3, NULL, 2.25)",
+            "CREATE TABLE shop.items (id INT COMMENT 'the number', name STRING, price \
+             DECIMAL(10,2)) USING parquet COMMENT 'all items'",
+            "INSERT INTO shop.items VALUES (1, 'Zoë 🦆', 1.50), (2, 'It\\'s', NULL), \
+             (3, NULL, 2.25)",
             "CREATE TABLE shop.`Mixed_Case` (`Odd Name` STRING, `select` INT) USING parquet",
             "INSERT INTO shop.`Mixed_Case` VALUES ('a', 1)",
             "CREATE VIEW shop.cheap AS SELECT id, name FROM shop.items WHERE price < 2",

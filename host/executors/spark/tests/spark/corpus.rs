@@ -12,9 +12,12 @@ const TABLES: [&str; 6] = [
     "CREATE TABLE customers (id INT, name STRING, city STRING) USING parquet",
     "CREATE TABLE orders (id INT, customer_id INT, total DOUBLE, ordered_on DATE) USING parquet",
     "CREATE TABLE events (id INT, payload STRING) USING parquet",
-    "INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, 'Dee', 'Vienna')",
-    "INSERT INTO orders VALUES (1, 1, 10.5, DATE'2024-01-05'), (2, 1, 30, DATE'2024-02-29'), (3, 2, 22, DATE'2023-12-31'), (4, 4, 7.25, DATE'2024-06-01')",
-    "INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, '{\"kind\": \"logout\", \"tags\": []}')",
+    "INSERT INTO customers VALUES (1, 'Ada', 'Vienna'), (2, 'Bo', NULL), (3, 'Åsa', 'Graz'), (4, \
+     'Dee', 'Vienna')",
+    "INSERT INTO orders VALUES (1, 1, 10.5, DATE'2024-01-05'), (2, 1, 30, DATE'2024-02-29'), (3, \
+     2, 22, DATE'2023-12-31'), (4, 4, 7.25, DATE'2024-06-01')",
+    "INSERT INTO events VALUES (1, '{\"kind\": \"login\", \"tags\": [\"a\", \"b\"]}'), (2, \
+     '{\"kind\": \"logout\", \"tags\": []}')",
 ];
 
 /// Statements that pysail does not run, with the guard or without it: `* EXCEPT` and `GROUP BY

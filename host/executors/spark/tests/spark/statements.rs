@@ -253,7 +253,9 @@ pub(crate) async fn statements_run_at_once(server: &'static Server) {
     }
     let many = (0..20_i64).map(|number| {
         let engine = &engine;
-        async move { rows(engine, &format!("SELECT id + {number} FROM range(3) ORDER BY id")).await }
+        async move {
+            rows(engine, &format!("SELECT id + {number} FROM range(3) ORDER BY id")).await
+        }
     });
     for (number, found) in (0..20).zip(futures::future::join_all(many).await) {
         assert_eq!(found, (0..3).map(|id| vec![Value::Integer(id + number)]).collect::<Vec<_>>());

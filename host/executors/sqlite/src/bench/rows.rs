@@ -58,7 +58,8 @@ impl Counted {
             return Ok(());
         }
         let message = format!(
-            "the result has more than {rows} rows or {bytes} bytes, and larger ones are not compared"
+            "the result has more than {rows} rows or {bytes} bytes, and larger ones are \
+             not compared"
         );
         Err(SqlError::new(SqlErrorKind::TooLarge, message).rule(TOO_MANY_ROWS))
     }

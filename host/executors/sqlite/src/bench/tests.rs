@@ -10,10 +10,11 @@ use crate::{SqliteConfig, SqliteDatabase};
 
 const SCRIPT: &str = "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, r REAL); \
     INSERT INTO t VALUES (1, 5, 'x', 0.5), (2, 6, 'y', NULL), (3, 5, CAST(x'ff41' AS TEXT), 1.0); \
-    CREATE TABLE folded(id INTEGER, word TEXT COLLATE NOCASE); INSERT INTO folded VALUES (1, 'a'), (2, 'A'); \
-    CREATE TABLE secret(v INTEGER); INSERT INTO secret VALUES (42); CREATE VIEW seen AS SELECT v FROM secret; \
-    CREATE VIRTUAL TABLE words USING fts5(text); CREATE TABLE strict_any(v ANY) STRICT; \
-    CREATE TABLE descending(id INTEGER PRIMARY KEY DESC, v INTEGER);";
+    CREATE TABLE folded(id INTEGER, word TEXT COLLATE NOCASE); INSERT INTO folded \
+    VALUES (1, 'a'), (2, 'A'); CREATE TABLE secret(v INTEGER); INSERT INTO secret VALUES (42); \
+    CREATE VIEW seen AS SELECT v FROM secret; CREATE VIRTUAL TABLE words USING fts5(text); \
+    CREATE TABLE strict_any(v ANY) STRICT; CREATE TABLE descending(id INTEGER PRIMARY KEY \
+    DESC, v INTEGER);";
 
 struct Place {
     folder: TempDir,

@@ -46,7 +46,8 @@ fn sample(
         _ => (Value::Null, Value::Null),
     };
     let sql = format!(
-        "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {limit}"
+        "SELECT v, count(*) FROM {first} WHERE v IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 \
+         LIMIT {limit}"
     );
     let frequent = rows(session, snapshot, &sql)?
         .into_iter()
@@ -104,7 +105,8 @@ fn stats(
     let table = Dialect::Sqlite.quote(table);
     let sql = format!(
         "SELECT r, octet_length(v) FROM (SELECT v, rank() OVER (ORDER BY v) AS r, p FROM \
-         (SELECT {name} AS v, row_number() OVER () AS p FROM {table} LIMIT {COUNTED}) WHERE v IS NOT NULL) ORDER BY p"
+         (SELECT {name} AS v, row_number() OVER () AS p FROM {table} LIMIT {COUNTED}) \
+         WHERE v IS NOT NULL) ORDER BY p"
     );
     let present = rows(session, snapshot, &sql)?;
     let counted = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {COUNTED})");

@@ -502,13 +502,16 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
-        fn results_are_those_of_the_engine(values in prop::collection::vec(value(), 3), repeat in prop::option::of(1_usize..400)) {
+        fn results_are_those_of_the_engine(
+            values in prop::collection::vec(value(), 3), repeat in prop::option::of(1_usize..400)
+        ) {
             thread_local! {
                 static ENGINES: [[Connection; 2]; 2] = [both("UTF-8"), both("UTF-16le")];
             }
             let mut values = values;
             // Results at and over the length limit.
-            if let (Some(repeat), Value::Blob(bytes)) = (repeat, &mut values[0]) && bytes.starts_with(b"text:") {
+            if let (Some(repeat), Value::Blob(bytes)) =
+                (repeat, &mut values[0]) && bytes.starts_with(b"text:") {
                 *bytes = [b"text:", bytes[5..].repeat(repeat).as_slice()].concat();
             }
             ENGINES.with(|engines| {
@@ -523,7 +526,9 @@ mod tests {
                             continue;
                         }
                         let expected = result(engine, sql, arguments);
-                        prop_assert_eq!(result(checked, sql, arguments), expected, "{}: {:?}", sql, arguments);
+                        prop_assert_eq!(
+                            result(checked, sql, arguments), expected, "{}: {:?}", sql, arguments
+                        );
                     }
                 }
                 Ok(())

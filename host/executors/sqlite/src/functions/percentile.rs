@@ -313,7 +313,8 @@ mod tests {
 
     #[test]
     fn what_lies_between_two_numbers_is_in_proportion() {
-        let of = "FROM (SELECT 4 AS x UNION ALL SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 2.0 UNION ALL SELECT 10)";
+        let of = "FROM (SELECT 4 AS x UNION ALL SELECT 1 UNION ALL SELECT NULL UNION ALL \
+                  SELECT 2.0 UNION ALL SELECT 10)";
         for (call, expected) in [
             ("median(x)", 3.0),
             ("percentile(x, 50)", 3.0),
@@ -336,7 +337,8 @@ mod tests {
     #[test]
     fn windows_move() {
         let sql = "WITH t(n, x) AS (VALUES (1, 5), (2, 1), (3, 9), (4, 3), (5, 3)) \
-                   SELECT median(x) OVER (ORDER BY n ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM t";
+                   SELECT median(x) OVER (ORDER BY n ROWS BETWEEN 2 PRECEDING \
+                   AND CURRENT ROW) FROM t";
         assert_eq!(ask(sql), Ok([5.0, 3.0, 5.0, 3.0, 3.0].map(Value::Real).into()));
     }
 

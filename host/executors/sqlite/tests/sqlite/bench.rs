@@ -9,9 +9,11 @@ use syrch_core::ports::{Admitted, Bench, BenchLimits, Compared, Database, SqlQue
 use syrch_kit::acceptance::{ADMISSION, COMPARISON, missing};
 use syrch_sqlite::SqliteDatabase;
 
-const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, city TEXT COLLATE NOCASE);
+const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, city TEXT \
+                    COLLATE NOCASE);
     INSERT INTO customers VALUES (1, 'Anna', 'Rome'), (2, 'Bert', 'rome'), (3, 'Carl', 'Oslo');
-    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INT REFERENCES customers, pieces INT, total REAL);
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INT REFERENCES customers, pieces INT, \
+      total REAL);
     WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 60)
         INSERT INTO orders SELECT n, n % 3 + 1, n % 5, n / 4.0 FROM r;
     CREATE TABLE secret(id INTEGER PRIMARY KEY, v INT); INSERT INTO secret VALUES (1, 42);
@@ -76,7 +78,8 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("AR-15", "WITH secret AS (SELECT id FROM orders) SELECT id FROM secret", "shadowed-name"),
     (
         "AR-D1",
-        "WITH t1 AS (SELECT name FROM sqlite_schema) SELECT name FROM t1 UNION ALL SELECT name FROM customers",
+        "WITH t1 AS (SELECT name FROM sqlite_schema) SELECT name FROM t1 UNION ALL SELECT name \
+         FROM customers",
         "granted-tables",
     ),
     ("AR-D3", "SELECT json_group_object(name, id) FROM customers", "aggregate"),
@@ -111,7 +114,8 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     ),
     (
         "AR-09",
-        "SELECT rank() OVER (ORDER BY pieces), sum(pieces) OVER (PARTITION BY customer) FROM orders",
+        "SELECT rank() OVER (ORDER BY pieces), sum(pieces) OVER (PARTITION BY customer) \
+         FROM orders",
         &["orders"],
     ),
     (
@@ -134,7 +138,8 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     ),
     (
         "AR-D2",
-        "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) FROM secret) = 42",
+        "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) \
+         FROM secret) = 42",
         &["customers", "orders", "secret"],
     ),
     ("AR-D3", "SELECT count(name) FROM customers", &["customers"]),
@@ -162,7 +167,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "AR-D2",
-        "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) FROM secret) = 42",
+        "SELECT o.id FROM orders AS o JOIN customers AS c ON c.id = o.customer AND (SELECT max(v) \
+         FROM secret) = 42",
     ),
 ];
 
@@ -224,7 +230,8 @@ fn the_engines_view_decides_which_tables_a_statement_reads() {
     for (text, expected) in [
         ("SELECT city FROM customers", "collation"),
         (
-            "SELECT c.id FROM customers AS c WHERE EXISTS (SELECT 1 FROM customers AS d WHERE d.city = c.name)",
+            "SELECT c.id FROM customers AS c WHERE EXISTS (SELECT 1 FROM customers AS d \
+             WHERE d.city = c.name)",
             "collation",
         ),
     ] {
@@ -336,7 +343,8 @@ fn rows_are_compared_exactly_and_always_against_the_original() {
         (
             "AR-24",
             "SELECT id FROM orders",
-            "SELECT a.id FROM orders AS a, orders AS b, orders AS c, orders AS d, orders AS e, orders AS f",
+            "SELECT a.id FROM orders AS a, orders AS b, orders AS c, orders AS d, orders AS \
+             e, orders AS f",
             Compared::TooLarge,
         ),
     ];

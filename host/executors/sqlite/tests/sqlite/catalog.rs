@@ -74,7 +74,8 @@ fn changes_by_others_are_seen() {
     fixture
         .writer()
         .execute_batch(
-            "ALTER TABLE part ADD COLUMN extra; INSERT INTO part VALUES (1, 2, 3); INSERT INTO notes VALUES ('x')",
+            "ALTER TABLE part ADD COLUMN extra; INSERT INTO part VALUES (1, 2, 3); \
+             INSERT INTO notes VALUES ('x')",
         )
         .unwrap();
     assert_eq!(rows(&database, "SELECT * FROM part, notes('x')")[0].len(), 4);
@@ -199,8 +200,8 @@ fn one_call_looks_for_only_so_much() {
     );
 
     let fixture = Fixture::new(
-        "CREATE TABLE t(a TEXT); WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 9000) \
-         INSERT INTO t SELECT 'name ' || i FROM r;",
+        "CREATE TABLE t(a TEXT); WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r \
+         WHERE i < 9000) INSERT INTO t SELECT 'name ' || i FROM r;",
     );
     let many = vec![String::from("name"); 256];
     let found = runtime().block_on(fixture.open().find(&many, Match::Ngram, u32::MAX)).unwrap();
@@ -253,9 +254,11 @@ fn views_that_grow_without_end_are_hidden_and_the_rest_stays() {
 fn a_column_that_cannot_be_read_does_not_take_the_others_out_of_the_index() {
     let long: String = (0..120).map(|n| format!(", \"{n}{}\" TEXT", "x".repeat(220))).collect();
     let fixture = Fixture::new(&format!(
-        "CREATE TABLE survey(a TEXT{long}, z TEXT); INSERT INTO survey(a, z) VALUES ('first', 'last');
+        "CREATE TABLE survey(a TEXT{long}, z TEXT); INSERT INTO survey(a, z) \
+         VALUES ('first', 'last');
          CREATE TABLE huge(\"{0}\" TEXT, name TEXT); INSERT INTO huge VALUES ('none', 'beside');
-         CREATE TABLE made(before TEXT, body TEXT, g AS (replace(hex(zeroblob(900000)), '00', body)), after TEXT);
+         CREATE TABLE made(before TEXT, body TEXT, g AS (replace(hex(zeroblob(900000)), '00', \
+           body)), after TEXT);
          INSERT INTO made VALUES ('one', '', 'two'), ('three', 'body', 'four');
          CREATE TABLE city(name TEXT); INSERT INTO city VALUES ('Berlin');",
         "y".repeat(25_000)
@@ -283,8 +286,10 @@ fn a_column_that_cannot_be_read_does_not_take_the_others_out_of_the_index() {
 #[test]
 fn the_texts_that_constraints_allow_stand_in_the_catalog() {
     let fixture = Fixture::new(
-        "CREATE TABLE visits(id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('FIRST', 'FOLLOW_UP')), \"my state\" TEXT,
-           score INTEGER CHECK (score > 0), CONSTRAINT known CHECK (\"my state\" = 'open' OR \"my state\" = 'closed'));
+        "CREATE TABLE visits(id INTEGER PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('FIRST', \
+         'FOLLOW_UP')), \"my state\" TEXT,
+           score INTEGER CHECK (score > 0), CONSTRAINT known CHECK (\"my state\" = 'open' OR \"my \
+             state\" = 'closed'));
          CREATE TABLE plain(kind TEXT, checked TEXT);",
     );
     let catalog = catalog(&fixture.open());

@@ -7,8 +7,10 @@ use syrch_core::ports::{Database, DatabaseError};
 use syrch_core::{SqlErrorKind, Value};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
-const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); INSERT INTO customers VALUES (1, 'Anna');
-    CREATE TABLE secrets(token TEXT); CREATE VIEW v AS SELECT name FROM customers; CREATE VIEW leak AS SELECT * FROM secrets;";
+const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT); \
+                    INSERT INTO customers VALUES (1, 'Anna');
+    CREATE TABLE secrets(token TEXT); CREATE VIEW v AS SELECT name FROM customers; \
+      CREATE VIEW leak AS SELECT * FROM secrets;";
 
 fn failure(path: &Path) -> DatabaseError {
     SqliteDatabase::open(SqliteConfig::new(path)).err().unwrap()
@@ -233,15 +235,20 @@ fn with_broken_names(script: &str) -> Fixture {
 #[test]
 fn names_that_are_not_utf8_cost_only_their_own_tables() {
     let fixture = with_broken_names(
-        "CREATE TABLE good(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO good VALUES (1, 'x'), (2, 'y');
+        "CREATE TABLE good(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO good \
+         VALUES (1, 'x'), (2, 'y');
          CREATE INDEX zz_z1 ON good(a); CREATE INDEX part ON good(id) WHERE a <> 'zz_z';
          CREATE TABLE zz_z2(a); CREATE TABLE columns(a, zz_z3 TEXT); CREATE TABLE types(a zz_z4);
-         CREATE TABLE refers(a REFERENCES zz_z2(a), b REFERENCES columns(zz_z3), c REFERENCES good(id));
-         CREATE TABLE checks(a CHECK (a <> 'zz_z'), b DEFAULT 'zz_z'); INSERT INTO checks(a) VALUES (1);
+         CREATE TABLE refers(a REFERENCES zz_z2(a), b REFERENCES columns(zz_z3), \
+           c REFERENCES good(id));
+         CREATE TABLE checks(a CHECK (a <> 'zz_z'), b DEFAULT 'zz_z'); INSERT INTO checks(a) \
+           VALUES (1);
          CREATE VIEW zz_z5 AS SELECT a FROM good; CREATE VIEW reads AS SELECT a FROM zz_z5;
-         CREATE VIEW star AS SELECT * FROM columns; CREATE VIEW named AS SELECT a AS zz_z6 FROM good;
+         CREATE VIEW star AS SELECT * FROM columns; CREATE VIEW named AS \
+           SELECT a AS zz_z6 FROM good;
          CREATE VIEW text AS SELECT 'zz_z'; CREATE VIEW fine AS SELECT a, 'zz_z' AS b FROM good;
-         CREATE VIRTUAL TABLE found USING fts5(a, zz_z7); CREATE TRIGGER zz_z8 AFTER INSERT ON good BEGIN SELECT 1; END;",
+         CREATE VIRTUAL TABLE found USING fts5(a, zz_z7); CREATE TRIGGER zz_z8 AFTER \
+           INSERT ON good BEGIN SELECT 1; END;",
     );
     let database = fixture.open();
     let catalog = runtime().block_on(database.catalog()).unwrap();
@@ -283,7 +290,8 @@ fn very_many_tables_open() {
     }
     // One view and one virtual table made the engine's own list of tables compile in proportion to
     // their square.
-    script += "CREATE INDEX i ON t5(a); CREATE VIEW v AS SELECT a FROM t1; CREATE VIRTUAL TABLE f USING fts5(a);
+    script += "CREATE INDEX i ON t5(a); CREATE VIEW v AS SELECT a FROM t1; \
+               CREATE VIRTUAL TABLE f USING fts5(a);
         CREATE TABLE f_other(a); CREATE TABLE w(a, b, PRIMARY KEY (b)) WITHOUT ROWID;
         CREATE TABLE c(a PRIMARY KEY /* WITHOUT ROWID */); COMMIT;";
     let fixture = Fixture::new(&script);
@@ -317,7 +325,8 @@ fn what_repeats_long_names_takes_only_so_much_of_the_catalog() {
     let views: String =
         (0..30).map(|n| format!("CREATE VIEW v{n} AS SELECT {stars} FROM t;")).collect();
     let fixture = Fixture::new(&format!(
-        "BEGIN; CREATE TABLE t(\"{long}\" INTEGER PRIMARY KEY); {keys} {repeated} CREATE TABLE last(a);
+        "BEGIN; CREATE TABLE t(\"{long}\" INTEGER PRIMARY KEY); {keys} {repeated} \
+         CREATE TABLE last(a);
          CREATE VIEW small AS SELECT a FROM last; {views} COMMIT;"
     ));
     let database = fixture.open();
@@ -338,7 +347,8 @@ fn what_repeats_long_names_takes_only_so_much_of_the_catalog() {
     assert!(error.message.contains("the catalog would take more than 64 MiB"), "{error:?}");
 
     let script = format!(
-        "BEGIN; {others} CREATE TABLE u(a {}); CREATE TABLE many(\"{long}\" {different}); CREATE TABLE last(a); COMMIT;",
+        "BEGIN; {others} CREATE TABLE u(a {}); CREATE TABLE many(\"{long}\" {different}); \
+         CREATE TABLE last(a); COMMIT;",
         "REFERENCES t ".repeat(40_000)
     );
     let catalog = runtime().block_on(Fixture::new(&script).open().catalog()).unwrap();

@@ -72,7 +72,8 @@ fn without_indexes(connection: &Connection) {
 }
 
 fn with_every_index(connection: &Connection) {
-    let sql = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'";
+    let sql = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c \
+               WHERE t.type = 'table'";
     for (number, (table, column)) in names(connection, sql).into_iter().enumerate() {
         let [table, column] = [table, column].map(|name| Dialect::Sqlite.quote(&name));
         let direction = if number % 2 == 0 { "DESC" } else { "ASC" };
@@ -162,7 +163,8 @@ fn check(set: &Path, databases: usize, counts: &mut Counts) {
 fn report(counts: &Counts) -> f64 {
     let share = counts.admitted as f64 / counts.all.max(1) as f64;
     println!(
-        "{} of {} gold statements admitted ({:.1} %), {} also run with NOT INDEXED; refused by {:?}",
+        "{} of {} gold statements admitted ({:.1} %), {} also run with NOT INDEXED; \
+         refused by {:?}",
         counts.admitted,
         counts.all,
         share * 100.0,

@@ -7,15 +7,18 @@ use syrch_core::ports::{Database, Relation, SqlQuery};
 use syrch_core::{SqlErrorKind, Value};
 use syrch_sqlite::SqliteDatabase;
 
-const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country VARCHAR(2), born DATE);
+const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country \
+                    VARCHAR(2), born DATE);
     INSERT INTO customers VALUES (1, 'Anna', 'DE', '1990-01-02'), (2, 'Bert', NULL, NULL);
-    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers, total REAL);
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES customers, \
+      total REAL);
     INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 3), (3, 2, 1);
     CREATE TABLE odd(x, y); INSERT INTO odd VALUES (1, '006'), (2.5, 'a'), (NULL, x'00ff');
     CREATE TABLE secrets(token TEXT); INSERT INTO secrets VALUES ('sk-1');
     CREATE VIEW leak AS SELECT token FROM secrets;
     CREATE VIEW broken AS SELECT lost FROM nowhere;
-    CREATE VIRTUAL TABLE notes USING fts5(title, body); INSERT INTO notes VALUES ('a', 'the quick fox');";
+    CREATE VIRTUAL TABLE notes USING fts5(title, body); INSERT INTO notes \
+      VALUES ('a', 'the quick fox');";
 
 fn open_granted(fixture: &Fixture) -> SqliteDatabase {
     let mut config = hasty(fixture);
@@ -109,7 +112,8 @@ fn caps_cut_and_say_so() {
 fn large_results_are_whole_in_several_batches() {
     let fixture = Fixture::new(SHOP);
     let sql = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 40)
-               SELECT n, iif(n = 30, 'x', n), iif(n > 30, n / 2.0, NULL), printf('%.*c', 250000, 'a') FROM r";
+               SELECT n, iif(n = 30, 'x', n), iif(n > 30, n / 2.0, NULL), printf('%.*c', \
+                 250000, 'a') FROM r";
     let result = run(&fixture.open(), sql).unwrap();
     assert!(result.batches().len() > 1);
     for (row, n) in result.rows(0, 40).iter().zip(1..) {
@@ -228,23 +232,36 @@ fn no_error_quotes_cells() {
         .iter()
         .flat_map(|word| {
             [
-                format!("SELECT json_extract('{{}}', '{word}' || (SELECT group_concat(token) FROM secrets))"),
+                format!(
+                    "SELECT json_extract('{{}}', '{word}' || (SELECT group_concat(token) \
+                     FROM secrets))"
+                ),
                 format!("SELECT json_set('{{}}', '{word}' || token, 1) FROM secrets"),
                 format!("SELECT * FROM secrets, json_each('{{}}', '{word}' || token)"),
-                format!("SELECT 1 FROM notes WHERE notes MATCH '{word}' || (SELECT '\"' || token FROM secrets)"),
-                format!("SELECT 1 FROM notes WHERE notes MATCH (SELECT '{{' || token || '}} : {word}' FROM secrets)"),
-                format!("SELECT percentile(total, '{word}' || (SELECT token FROM secrets)) FROM orders"),
+                format!(
+                    "SELECT 1 FROM notes WHERE notes MATCH '{word}' || (SELECT '\"' || token \
+                     FROM secrets)"
+                ),
+                format!(
+                    "SELECT 1 FROM notes WHERE notes MATCH (SELECT '{{' || token || '}} : {word}' \
+                     FROM secrets)"
+                ),
+                format!(
+                    "SELECT percentile(total, '{word}' || (SELECT token FROM secrets)) FROM orders"
+                ),
             ]
         })
         .collect();
     // FTS5 takes its ranking function and that one's arguments from a text, and compiles them.
     fn rank(inner: &str) -> String {
         format!(
-            "SELECT * FROM notes WHERE notes MATCH 'fox' AND rank MATCH (SELECT {inner} FROM secrets) ORDER BY rank"
+            "SELECT * FROM notes WHERE notes MATCH 'fox' AND rank MATCH (SELECT {inner} \
+             FROM secrets) ORDER BY rank"
         )
     }
     texts.push(rank(
-        "'bm25((WITH \"sqlite_' || token || '\" AS (SELECT 1) SELECT count(*) FROM \"sqlite_' || token || '\"))'",
+        "'bm25((WITH \"sqlite_' || token || '\" AS (SELECT 1) SELECT count(*) \
+         FROM \"sqlite_' || token || '\"))'",
     ));
     texts.push(rank("'bm25(\"' || token || '\"())'"));
     texts.push(rank("replace(token, '-', '_') || '()'"));
@@ -325,7 +342,8 @@ fn deadlines_and_memory_end_a_statement() {
 
     config.limits.sql_deadline = Duration::from_secs(60);
     config.memory = 8 << 20;
-    let bomb = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(DISTINCT hex(randomblob(1000))) FROM r";
+    let bomb = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) \
+                SELECT count(DISTINCT hex(randomblob(1000))) FROM r";
     let error = refusal(&SqliteDatabase::open(config).unwrap(), bomb);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("memory")));
 }
@@ -338,8 +356,10 @@ fn dropping_the_future_frees_the_connection() {
     config.limits.sql_deadline = Duration::from_secs(3_600);
     let database = SqliteDatabase::open(config).unwrap();
     runtime().block_on(async {
-        let endless =
-            SqlQuery::new("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r");
+        let endless = SqlQuery::new(
+            "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) \
+             SELECT count(*) FROM r",
+        );
         let cut = tokio::time::timeout(Duration::from_millis(100), database.run(&endless)).await;
         assert!(cut.is_err());
         // The only permit comes back because the statement was interrupted.
@@ -362,10 +382,16 @@ fn finished_tasks_stand_in_from() {
         }
     }
     let query = SqlQuery {
-        text: "SELECT t.name, s.spent FROM task_b AS s JOIN customers AS t ON t.id = s.customer_id ORDER BY 2; -- done"
-            .into(),
+        text:
+            "SELECT t.name, s.spent FROM task_b AS s JOIN customers AS t ON t.id = s.customer_id \
+             ORDER BY 2; -- done"
+                .into(),
         relations: vec![
-            relation("task_a", "SELECT customer_id, total FROM orders -- all\n;", &["customer_id", "total"]),
+            relation(
+                "task_a",
+                "SELECT customer_id, total FROM orders -- all\n;",
+                &["customer_id", "total"],
+            ),
             relation(
                 "task_b",
                 "SELECT customer_id, sum(total) AS spent FROM task_a GROUP BY 1",
@@ -534,7 +560,8 @@ fn memory_is_counted_for_each_statement() {
     let database = SqliteDatabase::open(config).unwrap();
     let sort = SqlQuery::new(
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) \
-         SELECT count(*) FROM (SELECT n, hex(randomblob(200000)) AS x FROM r ORDER BY x LIMIT 1000000)",
+         SELECT count(*) FROM (SELECT n, hex(randomblob(200000)) AS x FROM r ORDER BY x \
+         LIMIT 1000000)",
     );
     // Its own sort holds more than nothing beside three that take all that one may.
     let harmless = SqlQuery::new(
@@ -574,7 +601,8 @@ fn a_statement_may_have_many_steps_over_short_values() {
 /// A database with a full-text table `d` whose row in the schema was changed.
 fn with_changed_schema(change: &str) -> Fixture {
     let fixture = Fixture::new(
-        "CREATE TABLE t(a); INSERT INTO t VALUES ('fox'); CREATE VIRTUAL TABLE d USING fts5(x); INSERT INTO d VALUES ('fox');",
+        "CREATE TABLE t(a); INSERT INTO t VALUES ('fox'); CREATE VIRTUAL TABLE d USING fts5(x); \
+         INSERT INTO d VALUES ('fox');",
     );
     let writer = fixture.writer();
     writer.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false).unwrap();
@@ -621,9 +649,11 @@ fn a_table_whose_row_in_the_schema_deceives_is_not_readable() {
 #[test]
 fn full_text_tables_are_known_however_they_are_declared() {
     let fixture = Fixture::new(
-        "CREATE TABLE t(a, b); INSERT INTO t VALUES ('fox', 1); CREATE VIEW \"it's\" AS SELECT a, b FROM t;
+        "CREATE TABLE t(a, b); INSERT INTO t VALUES ('fox', 1); CREATE VIEW \"it's\" AS \
+         SELECT a, b FROM t;
          CREATE VIRTUAL TABLE quoted USING 'fts5'(a); INSERT INTO quoted VALUES ('fox');
-         CREATE VIRTUAL TABLE short USING fts5(a, con='it''s'); CREATE VIRTUAL TABLE column USING fts5(content, content='it''s');
+         CREATE VIRTUAL TABLE short USING fts5(a, con='it''s'); CREATE VIRTUAL TABLE column USING \
+           fts5(content, content='it''s');
          CREATE VIEW searches AS SELECT a FROM quoted WHERE quoted = 'f' || 'ox';",
     );
     let database = fixture.open();
@@ -645,9 +675,12 @@ fn full_text_tables_are_known_however_they_are_declared() {
 #[test]
 fn a_name_in_double_quotes_that_nothing_has_is_an_unknown_column_everywhere() {
     let fixture = Fixture::new(
-        "CREATE TABLE samples(sample_id INTEGER PRIMARY KEY, origin TEXT, status TEXT, \"odd`name\" TEXT);
-         INSERT INTO samples VALUES (1, 'a', 'done', 'x'), (2, 'b', 'open', 'y'), (3, 'c', 'done', 'z');
-         CREATE VIEW finished AS SELECT sample_id, status, \"final\" AS state FROM samples WHERE status = \"done\";",
+        "CREATE TABLE samples(sample_id INTEGER PRIMARY KEY, origin TEXT, status TEXT, \
+         \"odd`name\" TEXT);
+         INSERT INTO samples VALUES (1, 'a', 'done', 'x'), (2, 'b', 'open', 'y'), (3, 'c', \
+           'done', 'z');
+         CREATE VIEW finished AS SELECT sample_id, status, \"final\" AS state FROM samples \
+           WHERE status = \"done\";",
     );
     let database = fixture.open();
     let runtime = runtime();
@@ -696,7 +729,8 @@ fn names_in_double_quotes_and_texts_in_views_mean_what_they_did() {
     let fixture = Fixture::new(
         "CREATE TABLE samples(sample_id INTEGER PRIMARY KEY, status TEXT, \"odd`\"\"name\" TEXT);
          INSERT INTO samples VALUES (1, 'done', 'x'), (2, 'open', 'y'), (3, 'done', 'z');
-         CREATE VIEW finished AS SELECT sample_id, status, \"final\" AS state FROM samples WHERE status = \"done\";
+         CREATE VIEW finished AS SELECT sample_id, status, \"final\" AS state FROM samples \
+           WHERE status = \"done\";
          CREATE VIEW above AS SELECT count(*) AS n FROM finished WHERE state = \"final\";",
     );
     let database = fixture.open();
@@ -706,7 +740,8 @@ fn names_in_double_quotes_and_texts_in_views_mean_what_they_did() {
     for (sql, expected) in [
         ("SELECT count(*) FROM finished", integer(2)),
         (
-            "SELECT count(*) FROM \"finished\" AS \"f\" WHERE \"f\".\"state\" = 'final' AND \"sample_id\" > 1",
+            "SELECT count(*) FROM \"finished\" AS \"f\" WHERE \"f\".\"state\" = 'final' \
+             AND \"sample_id\" > 1",
             integer(1),
         ),
         ("SELECT n FROM above", integer(2)),

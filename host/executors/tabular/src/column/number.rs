@@ -398,7 +398,8 @@ impl Numbers {
         if self.is_telephone && self.digits.is_some() {
             let digits = self.digits.unwrap_or_default();
             return Some(Err(format!(
-                "stays text: all have {digits} digits in groups with blanks, as telephone numbers; `--decimal .` makes them numbers"
+                "stays text: all have {digits} digits in groups with blanks, as telephone numbers; \
+                 `--decimal .` makes them numbers"
             )));
         }
         let form = if self.point.is_open() { self.point } else { self.comma };

@@ -375,7 +375,10 @@ proptest! {
 
     #[test]
     fn what_nearly_is_a_number_or_date_is_decided(
-        texts in proptest::collection::vec("[-(]?[$€]?[0-9]{0,4}[ ,.'/:-]?[0-9]{0,4}[ ,.'/:-]?[0-9]{0,4}[%)eEZ€+]?[0-9:]{0,5}", 1..4),
+        texts in proptest::collection::vec(
+            "[-(]?[$€]?[0-9]{0,4}[ ,.'/:-]?[0-9]{0,4}[ ,.'/:-]?[0-9]{0,4}[%)eEZ€+]?[0-9:]{0,5}",
+            1..4
+        ),
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let (kind, values, _) = read(&texts);
@@ -386,10 +389,17 @@ proptest! {
     }
 
     #[test]
-    fn a_number_comes_back_from_every_form(number in -9_999_999_999_i64..9_999_999_999, cents in 1_u32..100) {
+    fn a_number_comes_back_from_every_form(
+        number in -9_999_999_999_i64..9_999_999_999, cents in 1_u32..100
+    ) {
         let digits = number.unsigned_abs().to_string();
         let grouped = |mark: &str| {
-            let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+            let groups: Vec<&str> = digits
+                .as_bytes()
+                .rchunks(3)
+                .rev()
+                .filter_map(|part| std::str::from_utf8(part).ok())
+                .collect();
             groups.join(mark)
         };
         let sign = if number < 0 { "-" } else { "" };
@@ -397,7 +407,9 @@ proptest! {
         for (mark, decimal) in [(",", "."), (".", ","), (" ", ","), ("'", "."), ("\u{202f}", ",")] {
             let value = format!("{sign}{}{decimal}{cents:02}", grouped(mark));
             let (kind, values, _) = read(&[&value]);
-            prop_assert_eq!((kind, values[0].parse::<f64>().unwrap()), (ColumnType::Real, expected), "{}", value);
+            prop_assert_eq!(
+                (kind, values[0].parse::<f64>().unwrap()), (ColumnType::Real, expected), "{}", value
+            );
         }
     }
 }
@@ -406,7 +418,8 @@ proptest! {
 fn numbers_of_the_length_of_a_telephone_stay_text() {
     fn note(digits: usize) -> String {
         format!(
-            "stays text: all have {digits} digits in groups with blanks, as telephone numbers; `--decimal .` makes them numbers"
+            "stays text: all have {digits} digits in groups with blanks, as telephone numbers; \
+             `--decimal .` makes them numbers"
         )
     }
     let phones = ["612 345 678", "655 021 334"];

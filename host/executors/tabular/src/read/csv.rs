@@ -81,9 +81,9 @@ pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportErr
             layout.totals = is_sum.then_some(row);
             notes.push(match is_sum {
                 true => "the row of totals at the end is left out".to_owned(),
-                false => {
-                    "the last row is called a total, was not found to be the sum of the others, and stays".to_owned()
-                }
+                false => "the last row is called a total, was not found to be the sum of the \
+                          others, and stays"
+                    .to_owned(),
             });
         }
         if layout.totals != Some(row) {

@@ -135,7 +135,8 @@ fn the_first_line_tells_what_stands_between_values() {
 
 #[test]
 fn objects_in_lines_have_the_columns_of_all_of_them() {
-    let text = "{\"id\": 1, \"x\": {\"a\": [1, 2]}, \"ok\": true}\n\n{\"big\": 12345678901234567890, \"id\": null, \"ID\": \"7\", \"f\": 1e2}\n";
+    let text = "{\"id\": 1, \"x\": {\"a\": [1, 2]}, \"ok\": true}\n\n\
+                {\"big\": 12345678901234567890, \"id\": null, \"ID\": \"7\", \"f\": 1e2}\n";
     let (columns, rows) = read_content("a.jsonl", text).unwrap();
     assert_eq!(columns, ["id INTEGER", "x TEXT", "ok BOOLEAN", "big TEXT", "ID_2 TEXT", "f REAL"]);
     assert_eq!(rows[0], ["1", "{\"a\": [1, 2]}", "true", "-", "-", "-"]);
@@ -181,7 +182,8 @@ fn what_cannot_be_read_is_named_with_its_line() {
         (
             "a.jsonl",
             b"[1]\n",
-            "`a.jsonl`, line 1: invalid type: sequence, expected an object in each line, at byte 0 of the line",
+            "`a.jsonl`, line 1: invalid type: sequence, expected an object in each line, at byte \
+             0 of the line",
         ),
         ("a.jsonl", b"\n\n", "`a.jsonl`: no line has an object with names"),
         ("a.parquet", b"PAR1", "`a.parquet`: it is no Parquet file"),
@@ -689,7 +691,9 @@ proptest! {
     }
 
     #[test]
-    fn values_are_read_back_as_they_were_written(cells in proptest::collection::vec("[^\\x00]{0,12}", 1..20)) {
+    fn values_are_read_back_as_they_were_written(
+        cells in proptest::collection::vec("[^\\x00]{0,12}", 1..20)
+    ) {
         let mut writer = ::csv::Writer::from_writer(Vec::new());
         writer.write_record(["n", "value"]).unwrap();
         // In a column of texts nothing changes.
@@ -699,7 +703,10 @@ proptest! {
         }
         let (_, rows) = read_content("a.csv", writer.into_inner().unwrap()).unwrap();
         let read: Vec<String> = rows.into_iter().skip(1).map(|mut row| row.remove(1)).collect();
-        let written: Vec<String> = cells.into_iter().map(|cell| if cell.is_empty() { "-".to_owned() } else { cell }).collect();
+        let written: Vec<String> = cells
+            .into_iter()
+            .map(|cell| if cell.is_empty() { "-".to_owned() } else { cell })
+            .collect();
         prop_assert_eq!(read, written);
     }
 }

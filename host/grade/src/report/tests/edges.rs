@@ -249,7 +249,8 @@ const HOSTILE: [&str; 8] = [
     "\u{1b}[2J\u{202e}\u{0}\u{feff}\r\n\u{ffff}",
     "&lt;b&gt; &amp; ]]> <!-- -->",
     "",
-    "漢字 ﷽ 👩‍👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "漢字 ﷽ 👩‍👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
+     aaaaaaaaaaaaaaa",
 ];
 
 fn make_hostile_run(text: &str, other: &str) -> (Header, Vec<Graded>) {

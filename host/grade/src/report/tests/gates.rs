@@ -22,8 +22,8 @@ fn a_real_difference() {
     assert_eq!(report.pairs[0].decision, Decision::Better);
     assert_eq!(
         report.pairs[0].verdict,
-        "`b` answers 6.5 points more questions right than `a` (95 % interval 4.5 to 8.4 over 12 databases; \
-         right alone: `b` 28, `a` 8; p = 0.001): the difference is real"
+        "`b` answers 6.5 points more questions right than `a` (95 % interval 4.5 to 8.4 over 12 \
+         databases; right alone: `b` 28, `a` 8; p = 0.001): the difference is real"
     );
     assert_eq!(fails(&report), [false, true, false, false, false]);
     let report = compare_arms(28, 8, 310);
@@ -47,7 +47,10 @@ fn no_difference() {
     assert_eq!(report.pairs[0].decision, Decision::None);
     let verdict = &report.pairs[0].verdict;
     assert!(
-        verdict.starts_with("no difference was found between `a` and `b` (`b` minus `a`: +0.9 points, 95 % interval −"),
+        verdict.starts_with(
+            "no difference was found between `a` and `b` (`b` minus `a`: +0.9 points, \
+             95 % interval −"
+        ),
         "{verdict}"
     );
     assert!(
@@ -65,8 +68,8 @@ fn no_difference() {
     );
     assert!(
         compare_arms(1, 2, 4).pairs[0].verdict.ends_with(
-            "): with 4 questions of which 75 % differ, even the largest possible difference would be missed in more than \
-             1 of 5 such runs; it takes 9 questions"
+            "): with 4 questions of which 75 % differ, even the largest possible difference would \
+             be missed in more than 1 of 5 such runs; it takes 9 questions"
         ),
         "{:?}",
         compare_arms(1, 2, 4).pairs[0]
@@ -143,8 +146,10 @@ fn stopping_early_is_decided_by_the_e_process() {
     let eighth = pair.flipped[7].id.trim_start_matches('q').parse::<u64>().unwrap() + 1;
     assert_eq!(pair.e_process.stopped_at, Some(eighth));
     assert!(
-        pair.verdict
-            .contains(&format!("(at least 20 after {eighth} questions); the interval is that of a fixed number of questions, and without stopping early it would be p ")),
+        pair.verdict.contains(&format!(
+            "(at least 20 after {eighth} questions); the interval is that of a fixed number of \
+             questions, and without stopping early it would be p "
+        )),
         "{}",
         pair.verdict
     );
@@ -253,8 +258,8 @@ fn where_searches_failed_nothing_is_said_and_no_gate_passes() {
     let report = compare(&header, &graded);
     assert_eq!(
         report.pairs[0].verdict,
-        "48 of 48 searches of `a` failed (replay-miss): the figures mean nothing; 48 of 48 searches of `b` failed \
-         (replay-miss): the figures mean nothing"
+        "48 of 48 searches of `a` failed (replay-miss): the figures mean nothing; 48 of 48 \
+         searches of `b` failed (replay-miss): the figures mean nothing"
     );
     assert_eq!(
         (report.pairs[0].decision, all_failed(&graded).map(|all| all.class)),

@@ -159,7 +159,8 @@ fn what_is_no_run_is_reported() {
     };
     assert_eq!(
         message("{"),
-        "`RUN/run.json` is not what a run was started with: EOF while parsing an object at line 1 column 1"
+        "`RUN/run.json` is not what a run was started with: EOF while parsing an object at \
+         line 1 column 1"
     );
     assert_eq!(
         message("{}"),

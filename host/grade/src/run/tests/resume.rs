@@ -69,7 +69,11 @@ proptest! {
         arms in 1_usize..4, number in 1_u64..14, workers in 1_usize..6,
         cuts in prop::collection::vec(0.0..1.0_f64, 0..6),
     ) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let header = header(&["a", "b", "c"][..arms], number);
             let whole = run_undisturbed(&header).await;
@@ -77,7 +81,9 @@ proptest! {
             for part in cuts {
                 log.truncate((log.len() as f64 * part) as usize);
                 let place = cut(&header, &log);
-                run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(workers)).await.unwrap();
+                run(
+                    place.path(), &header, Arc::new(Pretender::new()), &with_workers(workers)
+                ).await.unwrap();
                 assert_eq!(without_times(read(place.path()).unwrap()), whole);
                 log = std::fs::read(place.path().join(RESULTS)).unwrap();
             }
@@ -86,7 +92,11 @@ proptest! {
 
     #[test]
     fn no_byte_of_the_log_changes_unnoticed(at in 0.0..1.0_f64, to in any::<u8>()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
         let header = header(&["a"], 4);
         let mut log = runtime.block_on(log_of(&header, 1));
         let at = (log.len() as f64 * at) as usize;
@@ -111,8 +121,8 @@ async fn a_damaged_line_is_named_and_nothing_is_written_over_it() {
     let error =
         run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(2)).await.unwrap_err();
     let message = error.to_string();
-    let why = "line 3: its checksum is another: it was damaged; without this line the run can be resumed, \
-               and repeats its item";
+    let why = "line 3: its checksum is another: it was damaged; without this line the run can be \
+               resumed, and repeats its item";
     assert!(message.ends_with(why), "{message}");
     assert_eq!(std::fs::read_to_string(place.path().join(RESULTS)).unwrap(), damaged);
     assert_eq!(read(place.path()).unwrap_err().to_string(), message);

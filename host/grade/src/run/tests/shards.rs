@@ -21,7 +21,9 @@ async fn all(header: &Header, of: u32) -> Vec<RunRecord> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn shards_together_are_the_whole_run(of in 1_u32..7, number in 0_u64..20, arms in 1_usize..4, turn in 0_usize..7) {
+    fn shards_together_are_the_whole_run(
+        of in 1_u32..7, number in 0_u64..20, arms in 1_usize..4, turn in 0_usize..7
+    ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let header = header(&["b", "a", "c"][..arms], number);

@@ -121,16 +121,16 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
             let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
             (system.questions_asked().len(), finished.progress.done, finished.stopped)
         };
-        assert!(
-            matches!(go(ten, 1).await, (10, 10, Some(Stopped::Budget(reported))) if reported == used_up)
-        );
+        assert!(matches!(
+            go(ten, 1).await, (10, 10, Some(Stopped::Budget(reported))) if reported == used_up
+        ));
         // The log holds ten: nothing begins, and with a little more one does.
-        assert!(
-            matches!(go(ten, 1).await, (0, 10, Some(Stopped::Budget(reported))) if reported == used_up)
-        );
-        assert!(
-            matches!(go(eleven, 1).await, (1, 11, Some(Stopped::Budget(reported))) if reported == used_up)
-        );
+        assert!(matches!(
+            go(ten, 1).await, (0, 10, Some(Stopped::Budget(reported))) if reported == used_up
+        ));
+        assert!(matches!(
+            go(eleven, 1).await, (1, 11, Some(Stopped::Budget(reported))) if reported == used_up
+        ));
         // Without it the rest is done, and when all is done no budget stops anything.
         assert!(matches!(go(none, 4).await, (39, 50, None)));
         assert!(matches!(go(ten, 4).await, (0, 50, None)));
@@ -239,9 +239,9 @@ async fn what_no_item_would_survive_stops_the_run_and_is_no_result() {
     )
     .await
     .unwrap();
-    assert!(
-        matches!(finished.stopped, Some(Stopped::Fatal(message)) if message == "the database is gone")
-    );
+    assert!(matches!(
+        finished.stopped, Some(Stopped::Fatal(message)) if message == "the database is gone"
+    ));
     assert_eq!(read(place.path()).unwrap().graded.len(), 7);
     run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();
     assert_eq!(without_times(read(place.path()).unwrap()), run_undisturbed(&header).await);

@@ -90,8 +90,8 @@ async fn compare(name: &str) {
             .map(|(id, f)| (id, f, expected[id]))
             .collect();
         println!(
-            "{name}, seed {seed}: {right:.4} right with {calls:.3} calls, {expected_right:.4} with {expected_calls:.3} by the files; \
-             {} questions differ",
+            "{name}, seed {seed}: {right:.4} right with {calls:.3} calls, {expected_right:.4} with \
+             {expected_calls:.3} by the files; {} questions differ",
             differing.len()
         );
         assert!(
@@ -143,7 +143,8 @@ async fn weighed_votes() {
     let (right, calls) = mean(&run_strategy("discern", seed, &all).await);
     let (gated, gated_calls) = mean(&compute_expected(gate, seed, &all));
     println!(
-        "discern, seed {seed}: {right:.4} right with {calls:.3} calls; gate3of9 {gated:.4} with {gated_calls:.3}"
+        "discern, seed {seed}: {right:.4} right with {calls:.3} calls; gate3of9 {gated:.4} with \
+         {gated_calls:.3}"
     );
     assert!(
         right > gated + 0.01 && calls <= 5.0,

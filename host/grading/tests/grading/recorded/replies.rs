@@ -52,7 +52,8 @@ async fn a_question_without_answers_ends_the_search_and_names_the_nearest() {
     let recorded = suite(folder.path());
     let settings = settings(&folder.path().join("farm.sqlite"), &recorded);
     let error = search(settings, "How many were there?").await.unwrap_err();
-    let expected = "the recorded answers have none to this question over `farm`; the nearest is `f` over `farm`: How many are there?";
+    let expected = "the recorded answers have none to this question over `farm`; the nearest is \
+                    `f` over `farm`: How many are there?";
     assert!(matches!(&error, Error::Replay(message) if message == expected), "{error}");
 }
 
@@ -83,7 +84,9 @@ async fn a_file_that_cannot_be_used_is_refused_before_anything_is_asked() {
     std::fs::write(&recorded, "{\"id\": 1}\n").unwrap();
     let error = opened().await.map(drop).unwrap_err();
     assert!(
-        matches!(&error, Error::Unfit(text) if text.contains("recorded answers (`id` and `candidates`")),
+        matches!(
+            &error, Error::Unfit(text) if text.contains("recorded answers (`id` and `candidates`")
+        ),
         "{error}"
     );
 }

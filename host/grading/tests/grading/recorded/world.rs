@@ -20,7 +20,11 @@ pub(crate) fn suite(folder: &Path) -> PathBuf {
     }
     let lines =
         |lines: Vec<Value>| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    let question = |id: &str, db: &str| json!({"id": id, "db": db, "question": QUESTION, "gold_sql": "SELECT 'gold'"});
+    let question = |id: &str, db: &str| {
+        json!({
+            "id": id, "db": db, "question": QUESTION, "gold_sql": "SELECT 'gold'"
+        })
+    };
     let candidate = |sql: String| json!({"sql": sql, "ex": 1, "bird_ex": 0, "err": 0});
     let answers = |id: &str, from: u32| {
         let said = |n: u32| candidate(format!("SELECT COUNT(*) + {n} AS n FROM items"));

@@ -30,7 +30,8 @@ async fn lucky_answers_are_taken_away() {
     let golds = with_rows(|variant| variant.golds);
     let of = with_rows(|variant| variant.of);
     println!(
-        "{VARIANTS} variants of each database, {dropped} dropped; {golds} of {of} expected statements have rows"
+        "{VARIANTS} variants of each database, {dropped} dropped; {golds} of {of} expected \
+         statements have rows"
     );
     assert!(golds * 100 > of * 95);
 

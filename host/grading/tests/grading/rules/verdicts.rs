@@ -21,7 +21,8 @@ const RUNS_HERE: [(&str, &str, &str); 6] = [
     ("spider_dev_0244", "gpt4_few_shot", OUTER),
     ("spider_dev_0698", "codex_few_shot", OUTER),
 ];
-const OUTER: &str = "GROUP BY of a subquery names a column of the outer statement only, which SQLite has come to resolve since 3.40";
+const OUTER: &str = "GROUP BY of a subquery names a column of the outer statement only, which \
+                     SQLite has come to resolve since 3.40";
 
 /// Statements that the guard refuses before the engine sees them, with the reason. They failed in
 /// the recording too.
@@ -104,7 +105,8 @@ async fn verdicts_are_those_of_the_rules_own_tools() {
         statements.count()
     );
     println!(
-        "right: {right:?}; spider-ex and bird-ex differ on {rules_differ}; {orders} orders asked for otherwise"
+        "right: {right:?}; spider-ex and bird-ex differ on {rules_differ}; {orders} orders asked \
+         for otherwise"
     );
     assert_eq!(pairs, 522 * 16);
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));

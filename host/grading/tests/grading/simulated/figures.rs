@@ -145,7 +145,8 @@ async fn the_figures_are_those_of_recorded_systems() {
         let (replayed, replayed_calls) = replay[name];
         let band: Vec<f64> = runs.iter().map(|run| run[name].0).collect();
         println!(
-            "{name}: {right:.4} right with {calls:.2} calls, {replayed:.4} with {replayed_calls:.2} by replay; band {band:.4?}"
+            "{name}: {right:.4} right with {calls:.2} calls, {replayed:.4} with \
+             {replayed_calls:.2} by replay; band {band:.4?}"
         );
         assert!((right - replayed).abs() <= NEAR, "{name}");
         assert!(
@@ -157,7 +158,8 @@ async fn the_figures_are_those_of_recorded_systems() {
     let drawn: Vec<Drawn> = all.iter().flatten().cloned().collect();
     let (failed, empty, same) = shares(&drawn);
     println!(
-        "of wrong answers {failed:.3} fail; of the others {empty:.3} are empty, and pairs of them {same:.3} the same"
+        "of wrong answers {failed:.3} fail; of the others {empty:.3} are empty, and pairs of them \
+         {same:.3} the same"
     );
     assert!((failed - 0.126).abs() <= 0.03, "{failed}");
     assert!((empty - 0.183).abs() <= 0.03, "{empty}");

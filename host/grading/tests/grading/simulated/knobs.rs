@@ -127,7 +127,10 @@ async fn as_a_judge_it_errs_as_often_as_its_knobs_say() {
     let schema = json!({
         "title": "syrch-verdict",
         "type": "object",
-        "properties": { "accepted": { "type": "boolean" }, "score": { "type": "number" }, "reason": { "type": "string" } },
+        "properties": {
+            "accepted": { "type": "boolean" }, "score": { "type": "number" },
+            "reason": { "type": "string" }
+        },
         "required": ["accepted", "score"],
     });
     let provider = shop.provider(0, |knobs| (knobs.false_accept, knobs.false_reject) = (0.3, 0.1));

@@ -108,7 +108,8 @@ async fn an_unknown_question_is_a_miss_that_names_the_nearest() {
         ))
         .await;
     let expected = format!(
-        "the simulated answers have none to this question over `shop`; the nearest is `q1` over `shop`: {QUESTION}"
+        "the simulated answers have none to this question over `shop`; the nearest is `q1` over \
+         `shop`: {QUESTION}"
     );
     assert_eq!(outcome.result.unwrap_err(), LlmError::Missed(expected));
     assert!(!outcome.sent && outcome.usage.is_none());

@@ -107,8 +107,10 @@ pub(crate) const GOLD: &str = "select   name from customers where age > 30";
 /// A shop with two tables.
 pub(crate) async fn shop(folder: &Path) -> Arc<dyn Database> {
     let script = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, age INTEGER);
-                  CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers(id), total REAL);
-                  INSERT INTO customers VALUES (1, 'Ada', 36), (2, 'Ben', 28), (3, 'Cleo', 51), (4, 'Dan', 30);
+                  CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER REFERENCES \
+                    customers(id), total REAL);
+                  INSERT INTO customers VALUES (1, 'Ada', 36), (2, 'Ben', 28), (3, 'Cleo', 51), \
+                    (4, 'Dan', 30);
                   INSERT INTO orders VALUES (1, 1, 9.5), (2, 1, 20.0), (3, 3, 7.25);";
     let path = folder.join("shop.sqlite");
     syrch_kit::sqlite(&path, script);

@@ -281,7 +281,8 @@ fn document() -> Value {
     ];
     json!({
         "schema": "syrch.answer/1", "run": "00c1a51f1ed0", "question": "What did the French spend?",
-        "answer": {"text": "Ada and Ben spent 42.", "columns": ["name", "spent"], "rows": [["Ada", 40.0], ["Ben", 2.0]],
+        "answer": {"text": "Ada and Ben spent 42.", "columns": ["name", "spent"],
+            "rows": [["Ada", 40.0], ["Ben", 2.0]],
                    "row_count": 2, "truncated": false, "basis": []},
         "sql": "SELECT name, sum(price) FROM t GROUP BY 1", "dialect": "sqlite",
         "confidence": {"raw": 0.9, "calibrated": 0.81}, "candidates": candidates, "clarify": null,

@@ -284,20 +284,29 @@ prop_compose! {
         sample in 0_u32..2,
     ) -> Request {
         let speaker = |is_user| if is_user { Speaker::User } else { Speaker::System };
-        let messages = texts.into_iter().map(|(is_user, text)| Message { speaker: speaker(is_user), text }).collect();
-        Request { messages, expect, model, temperature, top_p, max_tokens, stop, logprobs, sample, ..request("") }
+        let messages = texts
+            .into_iter()
+            .map(|(is_user, text)| Message { speaker: speaker(is_user), text })
+            .collect();
+        Request {
+            messages, expect, model, temperature, top_p, max_tokens, stop, logprobs, sample,
+            ..request("")
+        }
     }
 }
 
 proptest! {
     #[test]
     fn different_requests_are_written_differently(one in requests(), two in requests()) {
-        let written = |request: &Request| serde_json::to_vec(&CacheKey::from_request(request, None)).unwrap();
+        let written =
+            |request: &Request| serde_json::to_vec(&CacheKey::from_request(request, None)).unwrap();
         // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and
         // confuses nothing.
         prop_assert!(one == two || written(&one) != written(&two));
         prop_assert_eq!(written(&one), written(&one.clone()));
-        let purpose = Request { purpose: Purpose::Other("p".into()), subjects: vec!["s".into()], ..one.clone() };
+        let purpose = Request {
+            purpose: Purpose::Other("p".into()), subjects: vec!["s".into()], ..one.clone()
+        };
         prop_assert_eq!(written(&one), written(&purpose));
     }
 }

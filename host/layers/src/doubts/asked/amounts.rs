@@ -286,7 +286,8 @@ impl Asked<'_> {
             }
         };
         let text = format!(
-            "the question asks for the number of different things, and COUNT({what}) takes repeated ones again: COUNT(DISTINCT …)"
+            "the question asks for the number of different things, and COUNT({what}) takes \
+             repeated ones again: COUNT(DISTINCT …)"
         );
         Some(Doubt { kind: DoubtKind::NotDistinct, text })
     }

@@ -123,7 +123,8 @@ impl Asked<'_> {
         {
             return None;
         }
-        let text = "the question asks for the first rows of an order, and the statement has LIMIT without ORDER BY";
+        let text = "the question asks for the first rows of an order, and the statement has \
+                    LIMIT without ORDER BY";
         Some(Doubt { kind: DoubtKind::OtherRows, text: text.to_owned() })
     }
 

@@ -196,8 +196,9 @@ fn every_operator_makes_its_mistakes() {
 
 #[test]
 fn no_operator_is_without_a_case() {
-    let sql = "SELECT DISTINCT T1.name, max(T1.age) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id \
-               WHERE T1.age > 3 AND T1.id IN (SELECT singer_id FROM song WHERE song_id = 1) \
+    let sql = "SELECT DISTINCT T1.name, max(T1.age) FROM singer AS T1 \
+               JOIN song AS T2 ON T1.id = T2.singer_id WHERE T1.age > 3 \
+               AND T1.id IN (SELECT singer_id FROM song WHERE song_id = 1) \
                GROUP BY T1.name HAVING COUNT(*) > 1 ORDER BY T1.age LIMIT 3";
     for (operator, weight) in Operator::ALL {
         let from = if operator == Operator::Setop { "SELECT 1 UNION SELECT 2" } else { sql };
@@ -258,12 +259,15 @@ fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
 fn the_order_is_what_it_was() {
     let statements = [
         JOIN,
-        "SELECT DISTINCT T1.name, max(T1.age), COUNT(*) FROM singer AS T1 JOIN song AS T2 ON T1.id = T2.singer_id \
-         WHERE T1.age > 3 AND T1.id IN (SELECT singer_id FROM song WHERE song_id = 1 OR \"order\" LIKE 'a%') \
-         GROUP BY T1.name HAVING COUNT(*) > 1 ORDER BY T1.age DESC LIMIT 3",
-        "SELECT name FROM singer, song WHERE id = singer_id AND name = \"Joe Sharp\" UNION SELECT 'x' FROM singer \
-         WHERE NOT EXISTS (SELECT 1 FROM song WHERE singer_id = id AND song_id BETWEEN 1 AND 2)",
-        "SELECT COUNT(*), avg(age) FROM singer LEFT JOIN song ON id = singer_id AND age IS NOT NULL ORDER BY COUNT(*)",
+        "SELECT DISTINCT T1.name, max(T1.age), COUNT(*) FROM singer AS T1 \
+         JOIN song AS T2 ON T1.id = T2.singer_id WHERE T1.age > 3 AND T1.id IN (SELECT singer_id \
+         FROM song WHERE song_id = 1 OR \"order\" LIKE 'a%') GROUP BY T1.name HAVING COUNT(*) > 1 \
+         ORDER BY T1.age DESC LIMIT 3",
+        "SELECT name FROM singer, song WHERE id = singer_id AND name = \"Joe Sharp\" UNION \
+         SELECT 'x' FROM singer WHERE NOT EXISTS (SELECT 1 FROM song WHERE singer_id = id \
+         AND song_id BETWEEN 1 AND 2)",
+        "SELECT COUNT(*), avg(age) FROM singer LEFT JOIN song ON id = singer_id \
+         AND age IS NOT NULL ORDER BY COUNT(*)",
     ];
     let chance = Chance::from_parts([b"order".as_slice()]);
     let all: Vec<String> = statements
@@ -297,9 +301,18 @@ proptest! {
 
     #[test]
     fn mutants_are_statements_again(
-        columns in prop::collection::vec(prop::sample::select(vec!["name", "age", "COUNT(*)", "max(id)"]), 1..3),
-        condition in prop::sample::select(vec!["", " WHERE age > 1", " WHERE name = 'x' OR id IN (1, 2)", " WHERE id = (SELECT max(id) FROM singer)"]),
-        group in prop::sample::select(vec!["", " GROUP BY name", " GROUP BY name HAVING count(*) > 1"]),
+        columns in prop::collection::vec(
+            prop::sample::select(vec!["name", "age", "COUNT(*)", "max(id)"]), 1..3
+        ),
+        condition in prop::sample::select(
+            vec![
+                "", " WHERE age > 1", " WHERE name = 'x' OR id IN (1, 2)",
+                " WHERE id = (SELECT max(id) FROM singer)"
+            ]
+        ),
+        group in prop::sample::select(
+            vec!["", " GROUP BY name", " GROUP BY name HAVING count(*) > 1"]
+        ),
         order in prop::sample::select(vec!["", " ORDER BY age", " ORDER BY age DESC LIMIT 2"]),
     ) {
         let sql = format!("SELECT {} FROM singer{condition}{group}{order}", columns.join(", "));

@@ -14,9 +14,10 @@ pub(crate) enum Answer {
 }
 
 /// Words that take a YES back, wherever they stand behind it.
-const TAKES_BACK: &str = "but yet however except apart although though despite if unless partial partially partly mostly almost nearly \
-    would maybe perhaps probably possibly unsure uncertain otherwise actually wait lacks lacking misses omits \
-    omitted ignores ignored forgets forgotten fails";
+const TAKES_BACK: &str = "but yet however except apart although though despite if unless partial \
+                          partially partly mostly almost nearly would maybe perhaps probably \
+                          possibly unsure uncertain otherwise actually wait lacks lacking misses \
+                          omits omitted ignores ignored forgets forgotten fails";
 
 /// Words that take a YES back, unless they are denied: `none missing`, `nothing is wrong`.
 const FAULTS: &[&str] = &["wrong", "incorrect", "incomplete", "missing", "missed", "absent"];

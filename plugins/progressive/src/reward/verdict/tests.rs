@@ -38,7 +38,8 @@ fn plain_verdicts_are_read_in_any_dress() {
         "JOINS: N/A\nAGGREGATIONS: none needed\nCORRECT: YES",
         "JOINS: No join is needed\nCOLUMNS: YES, none missing\nCORRECT: YES",
         "JOINS: YES, no join is needed\nAGGREGATIONS: YES, not needed\nCORRECT: YES",
-        "TABLES: YES\nCORRECT: YES\nREASONING: The query is correct: it reads the right table, and nothing is wrong.",
+        "TABLES: YES\nCORRECT: YES\nREASONING: The query is correct: it reads the right table, and \
+         nothing is wrong.",
     ] {
         assert_eq!(says(yes), Some(true), "{yes}");
     }
@@ -116,7 +117,8 @@ fn a_cut_reply_is_read_up_to_its_last_whole_line() {
 #[test]
 fn answers_and_reasons_are_taken_out() {
     let reading = read(
-        "TABLES: YES\nCOLUMNS: YES\nFILTERS: NO, the year\nJOINS: N/A\nAGGREGATIONS: YES\nRESULT: NO\n\
+        "TABLES: YES\nCOLUMNS: YES\nFILTERS: NO, the year\nJOINS: N/A\nAGGREGATIONS: YES\n\
+         RESULT: NO\n\
          CORRECT: NO\nREASONING: The year\nis not filtered.",
         false,
     )

@@ -51,7 +51,10 @@ mod tests {
         let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let plugin = Short::new(Settings { most_rows: 2 });
         let task = Task::new("A", "all customers");
-        plugin.judge(&FakeHost::default(), &Problem::new("all customers"), &catalog, &task, &[rival]).unwrap().remove(0)
+        plugin
+            .judge(&FakeHost::default(), &Problem::new("all customers"), &catalog, &task, &[rival])
+            .unwrap()
+            .remove(0)
     }
 
     #[test]

@@ -38,8 +38,13 @@ mod tests {
 
     #[test]
     fn a_claim_has_the_probability_of_its_step_less_its_errors() {
-        let of = |claimed: f64, syntax_errors: u32| (claimed, Signals { syntax_errors, ..Signals::default() });
+        let of = |claimed: f64, syntax_errors: u32| {
+            (claimed, Signals { syntax_errors, ..Signals::default() })
+        };
         let plugin = Steps::new(Settings::default());
-        assert_eq!(plugin.calibrate(&[of(0.49, 0), of(0.5, 0), of(1.0, 0), of(0.1, 3)]), [0.2, 0.5, 0.8, 0.0]);
+        assert_eq!(
+            plugin.calibrate(&[of(0.49, 0), of(0.5, 0), of(1.0, 0), of(0.1, 3)]),
+            [0.2, 0.5, 0.8, 0.0]
+        );
     }
 }

@@ -35,7 +35,9 @@ pub fn calibrate(Json(claims): Json<Vec<(f64, Signals)>>) -> FnResult<Json<Vec<f
         Some(given) => serde_json::from_str(&given)?,
         None => STEPS.to_vec(),
     };
-    Ok(Json(claims.iter().map(|(claimed, signals)| probability(&steps, *claimed, signals)).collect()))
+    Ok(Json(
+        claims.iter().map(|(claimed, signals)| probability(&steps, *claimed, signals)).collect(),
+    ))
 }
 
 fn probability(steps: &[[f64; 2]], claimed: f64, signals: &Signals) -> f64 {

@@ -25,10 +25,12 @@ use crate::Outcome;
 /// The time that a statement may run.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Words of a question that name nothing, as the plugin has them.
-const PARTICLES: &str = " a an and are at be by did do does for from had has have in is no not of on or the to was were with ";
+const PARTICLES: &str = " a an and are at be by did do does for from had has have in is no not of \
+                         on or the to was were with ";
 /// Words of a question that ask for an order or for a number of rows.
-const ORDERING: &str = " order ordered sort sorted alphabetical alphabetically ascending descending lexicographical decreasing increasing \
-                        most least top first last latest more less maximum minimum best worst ";
+const ORDERING: &str = " order ordered sort sorted alphabetical alphabetically ascending \
+                        descending lexicographical decreasing increasing most least top first last \
+                        latest more less maximum minimum best worst ";
 
 /// A column, by the places of its table and of itself.
 type Place = (usize, usize);
@@ -53,8 +55,9 @@ impl Catalog {
             tables.push((name, columns.into_iter().map(|[name, ..]| name).collect()));
         }
         let mut catalog = Self { tables, keys: BTreeSet::new() };
-        let keys = "SELECT k.\"from\", k.\"table\", coalesce(k.\"to\", p.name) FROM pragma_foreign_key_list(?1) AS k \
-                    LEFT JOIN pragma_table_info(k.\"table\") AS p ON k.\"to\" IS NULL AND p.pk = k.seq + 1";
+        let keys = "SELECT k.\"from\", k.\"table\", coalesce(k.\"to\", p.name) \
+                    FROM pragma_foreign_key_list(?1) AS k LEFT JOIN pragma_table_info(k.\"table\") \
+                    AS p ON k.\"to\" IS NULL AND p.pk = k.seq + 1";
         for table in 0..catalog.tables.len() {
             for [from, target, to] in texts(connection, keys, Some(&catalog.tables[table].0))? {
                 let target = catalog.table(&target).and_then(|target| catalog.column(target, &to));

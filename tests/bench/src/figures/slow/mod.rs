@@ -42,7 +42,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 
 fn all(engine: &str, count: usize) -> String {
     format!(
-        "of {count} slow statements in {engine}, those that rules make faster and the final measurement confirms"
+        "of {count} slow statements in {engine}, those that rules make faster and the final \
+         measurement confirms"
     )
 }
 

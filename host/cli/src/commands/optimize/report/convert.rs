@@ -72,8 +72,13 @@ pub(crate) fn gates(gates: &Gates) -> (Vec<Gate>, Option<String>) {
         _ => [gates.mismatches, gates.iterations],
     };
     let advice = gates.advice.map(|advice| match advice {
-        Advice::Stop => "so few statements are optimized that it is not worth going on with these statements",
-        Advice::WidenScope => "what is supported is optimized often, and too little is supported: support for more statements is what helps",
+        Advice::Stop => {
+            "so few statements are optimized that it is not worth going on with these statements"
+        }
+        Advice::WidenScope => {
+            "what is supported is optimized often, and too little is supported: support for more \
+             statements is what helps"
+        }
     });
     (
         gates

@@ -26,8 +26,9 @@ pub(crate) use file::{Report, write};
 use crate::sink::Grid;
 
 /// The statement of what is known of an accepted statement, and of what is not.
-pub(crate) const PROMISE: &str = "Equal means: the same rows, byte for byte, on this data and on the changed copies of it that were made. It is \
-    no proof for all other data.";
+pub(crate) const PROMISE: &str = "Equal means: the same rows, byte for byte, on this data and on \
+                                  the changed copies of it that were made. It is no proof for \
+                                  all other data.";
 
 /// The proposals, a row each.
 pub(crate) fn iterations_grid(document: &Optimized) -> Grid {

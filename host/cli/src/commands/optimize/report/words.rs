@@ -61,7 +61,8 @@ fn meaning(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Optimized => "optimized",
         Outcome::Unchanged => {
-            "unchanged: no proposal was equal and gained as much as --min-gain and --min-gain-ms ask for"
+            "unchanged: no proposal was equal and gained as much as --min-gain and \
+             --min-gain-ms ask for"
         }
         Outcome::UnsupportedSafety => "not supported: the statement is refused",
         Outcome::UnsupportedTypes => {
@@ -104,7 +105,9 @@ pub(crate) fn about(document: &Optimized) -> String {
 
 /// Returns the rewriter, the settings and the cost as one document for people.
 pub(crate) fn setup(document: &Optimized) -> Value {
-    json!({"rewriter": document.rewriter, "settings": document.report.settings, "cost": document.cost})
+    json!({
+        "rewriter": document.rewriter, "settings": document.report.settings, "cost": document.cost
+    })
 }
 
 /// Names the state of a proposal, for people.
@@ -131,7 +134,8 @@ mod tests {
         let mut report = made::make_optimized().report;
         assert_eq!(
             verdict(&report),
-            "3.4 × faster (412 → 121 ms, interval 3.1–3.8, 3 of 3 pairs), equal on 1,204 rows and on 6 changed copies"
+            "3.4 × faster (412 → 121 ms, interval 3.1–3.8, 3 of 3 pairs), equal on 1,204 rows and \
+             on 6 changed copies"
         );
         report.confirmation.as_mut().unwrap().confirmed = false;
         (report.iterations[1].copies, report.iterations[1].rows) = (1, Some(1));

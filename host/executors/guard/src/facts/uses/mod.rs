@@ -385,10 +385,11 @@ impl Noted<'_> {
     fn date(&mut self, call: &Expr) {
         let Some(plain) = plain(call, self.scopes, self.dialect) else { return };
         if let [_] = plain.columns.as_slice()
-            && !calls(
-                call,
-                |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"])),
-            )
+            && !calls(call, |expr: &Expr| {
+                matches!(
+                    expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"])
+                )
+            })
         {
             self.record(plain.origin, Some(plain.sql), UseKind::Date);
         }
@@ -519,7 +520,9 @@ impl Noted<'_> {
             Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo => {
                 let shown = operator.to_string();
                 for side in [left, right] {
-                    let is_extreme = matches!(strip_parentheses(side), Expr::Function(function) if is_extreme(function));
+                    let is_extreme = matches!(
+                        strip_parentheses(side), Expr::Function(function) if is_extreme(function)
+                    );
                     if is_extreme || self.column(side).is_some() {
                         self.numbers(strip_parentheses(side), &shown);
                     }

@@ -133,7 +133,8 @@ fn arithmetic_and_order_are_uses_as_numbers() {
                 &["number AVG: birds.mass where (\"kind\" <> \"site\")"],
             ),
             (
-                "WITH m AS (SELECT * FROM birds WHERE mass <> kind) SELECT sum(mass) FROM m WHERE id <> site",
+                "WITH m AS (SELECT * FROM birds WHERE mass <> kind) SELECT sum(mass) FROM m \
+                 WHERE id <> site",
                 &["number SUM: birds.mass where (\"mass\" <> \"kind\") AND (\"id\" <> \"site\")"],
             ),
             // Of a union nobody knows which table a value comes from.
@@ -217,13 +218,15 @@ fn days_and_texts_are_compared() {
                 &["condition: birds.kind as lower(\"kind\") = 'auk' where \"kind\" IS NOT NULL"],
             ),
             (
-                "SELECT (SELECT count(*) FROM birds WHERE kind = 'a'), (SELECT count(*) FROM birds WHERE kind = 'A')",
+                "SELECT (SELECT count(*) FROM birds WHERE kind = 'a'), (SELECT count(*) FROM birds \
+                 WHERE kind = 'A')",
                 &["texts a|A: birds.kind"],
             ),
             (
                 "SELECT id FROM birds WHERE date(seen) = '2024-05-11'",
                 &[
-                    "condition: birds.seen as date(\"seen\") = '2024-05-11' where \"seen\" IS NOT NULL",
+                    "condition: birds.seen as date(\"seen\") = '2024-05-11' where \
+                     \"seen\" IS NOT NULL",
                     "date: birds.seen as date(\"seen\")",
                 ],
             ),
@@ -246,7 +249,8 @@ fn columns_beside_aggregates_are_found_unless_the_groups_decide_them() {
                 &["beside Some([\"\\\"site\\\"\"]): birds.kind"],
             ),
             (
-                "SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.kind",
+                "SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id \
+                 GROUP BY b.kind",
                 &["beside None: sites.name"],
             ),
             // Grouped, by the key or by what is equal to it.
@@ -255,15 +259,18 @@ fn columns_beside_aggregates_are_found_unless_the_groups_decide_them() {
             ("SELECT lower(kind), count(*) FROM birds GROUP BY lower(kind)", &[]),
             ("SELECT kind, site, count(*) FROM birds GROUP BY id", &[]),
             (
-                "SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.site",
+                "SELECT s.name, count(*) FROM birds b JOIN sites s ON b.site = s.id \
+                 GROUP BY b.site",
                 &[],
             ),
             (
-                "SELECT s.name, b.kind, count(*) FROM birds b JOIN sites s ON b.site = s.id GROUP BY b.id",
+                "SELECT s.name, b.kind, count(*) FROM birds b JOIN sites s ON b.site = s.id \
+                 GROUP BY b.id",
                 &[],
             ),
             (
-                "SELECT name, count(*) FROM counts JOIN sites ON counts.site = sites.id GROUP BY counts.site",
+                "SELECT name, count(*) FROM counts JOIN sites ON counts.site = sites.id \
+                 GROUP BY counts.site",
                 &[],
             ),
             // The row of the one minimum or maximum.
@@ -296,7 +303,8 @@ fn groups_and_lists_are_uses() {
                 &["not in: counts.bird"],
             ),
             (
-                "SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts WHERE bird IS NOT NULL)",
+                "SELECT id FROM birds WHERE id NOT IN (SELECT bird FROM counts \
+                 WHERE bird IS NOT NULL)",
                 &[],
             ),
             (
@@ -345,7 +353,8 @@ fn ratios_of_counts_in_queries_are_uses() {
         Dialect::Sqlite,
         &[
             (
-                "SELECT (SELECT count(*) FROM birds WHERE kind = 'Auk') / (SELECT count(*) FROM birds)",
+                "SELECT (SELECT count(*) FROM birds WHERE kind = 'Auk') / (SELECT count(*) \
+                 FROM birds)",
                 &["texts Auk: birds.kind", "ratio: birds.id"],
             ),
             (
@@ -353,8 +362,8 @@ fn ratios_of_counts_in_queries_are_uses() {
                 &["ratio: birds.id"],
             ),
             (
-                "WITH a AS (SELECT count(*) AS n FROM birds), b AS (SELECT count(*) AS m FROM sites) \
-                 SELECT a.n / b.m FROM a, b",
+                "WITH a AS (SELECT count(*) AS n FROM birds), b AS (SELECT count(*) AS m \
+                 FROM sites) SELECT a.n / b.m FROM a, b",
                 &["ratio: birds.id"],
             ),
             (
@@ -411,7 +420,8 @@ fn extremes_of_other_columns_are_uses() {
                 &["order MAX: birds.mass", "max of birds.mass: birds.seen"],
             ),
             (
-                "SELECT kind FROM birds b WHERE (SELECT min(c.n) FROM counts c JOIN sites s ON c.site = s.id) = b.site",
+                "SELECT kind FROM birds b WHERE (SELECT min(c.n) FROM counts c \
+                 JOIN sites s ON c.site = s.id) = b.site",
                 &["order MIN: counts.n", "min of counts.n: birds.site"],
             ),
             (
@@ -424,7 +434,8 @@ fn extremes_of_other_columns_are_uses() {
             ),
             // Two tables have the column, or a task stands there.
             (
-                "SELECT kind FROM birds WHERE seen > (SELECT max(site) FROM birds JOIN counts USING (site))",
+                "SELECT kind FROM birds WHERE seen > (SELECT max(site) FROM birds \
+                 JOIN counts USING (site))",
                 &["order MAX: birds.site"],
             ),
         ],
@@ -464,17 +475,13 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
     }
     assert_eq!(
         repeat("SELECT sum(b.mass) FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1"),
-        [
-            "repeated SUM by SELECT 1 AS v FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1 GROUP BY b.\"id\" HAVING \
-             count(*) > 1 LIMIT 1: birds.mass"
-        ]
+        ["repeated SUM by SELECT 1 AS v FROM birds b JOIN counts c ON c.bird = b.id \
+             WHERE c.n > 1 GROUP BY b.\"id\" HAVING count(*) > 1 LIMIT 1: birds.mass"]
     );
     assert_eq!(
         repeat("SELECT kind, avg(mass) FROM birds, counts WHERE bird = birds.id GROUP BY kind"),
-        [
-            "repeated AVG by SELECT 1 AS v FROM birds, counts WHERE bird = birds.id GROUP BY birds.\"id\", kind HAVING count(*) > 1 \
-             LIMIT 1: birds.mass"
-        ]
+        ["repeated AVG by SELECT 1 AS v FROM birds, counts WHERE bird = birds.id \
+          GROUP BY birds.\"id\", kind HAVING count(*) > 1 LIMIT 1: birds.mass"]
     );
     assert_eq!(repeat("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(), 1);
     for text in [
@@ -487,7 +494,8 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
         "SELECT b.id, count(b.id) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY b.id",
         "SELECT max(b.mass) FROM birds b JOIN counts c ON c.bird = b.id",
         // Of one bird, the mean is its mass, and the count is that of its counts.
-        "SELECT b.id, avg(b.mass), count(b.id), max(c.n) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY b.id",
+        "SELECT b.id, avg(b.mass), count(b.id), max(c.n) FROM birds b \
+         JOIN counts c ON c.bird = b.id GROUP BY b.id",
     ] {
         assert_eq!(repeat(text), Vec::<String>::new(), "{text}");
     }
@@ -564,7 +572,8 @@ fn conditions_that_no_row_meets_are_uses() {
         "SELECT id FROM birds WHERE kind IS NULL OR kind = 'Auk'",
         "SELECT id FROM birds WHERE kind = 'Auk' OR kind = 'Gull'",
         "SELECT id FROM birds WHERE kind = 'Auk' AND kind = 'auk'",
-        "SELECT a.id FROM birds a, birds b WHERE a.kind = 'Auk' AND b.kind = 'Gull' AND a.site = b.site",
+        "SELECT a.id FROM birds a, birds b WHERE a.kind = 'Auk' AND b.kind = 'Gull' \
+         AND a.site = b.site",
         "SELECT id FROM birds WHERE site = 1 AND site = 1.0",
         "SELECT coalesce(kind, NULL) FROM birds",
     ] {
@@ -579,27 +588,28 @@ fn counts_of_rows_that_a_left_join_makes_are_uses() {
         shown.into_iter().filter(|one| one.starts_with("padded")).collect::<Vec<_>>()
     }
     assert_eq!(
-        pad(
-            "SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id WHERE s.id > 3 GROUP BY s.id"
-        ),
-        [
-            "padded by SELECT 1 AS v FROM sites s LEFT JOIN birds b ON b.site = s.id WHERE (s.id > 3) AND b.site IS NULL LIMIT 1: \
-             birds.site"
-        ]
+        pad("SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id \
+             WHERE s.id > 3 GROUP BY s.id"),
+        ["padded by SELECT 1 AS v FROM sites s LEFT JOIN birds b ON b.site = s.id \
+             WHERE (s.id > 3) AND b.site IS NULL LIMIT 1: birds.site"]
     );
     for text in [
         "SELECT s.name, count(1) FROM sites s LEFT JOIN birds b ON s.id = b.site GROUP BY s.name",
-        "SELECT name, count(s.id) AS n FROM sites s LEFT OUTER JOIN birds b ON s.id = b.site GROUP BY 1 ORDER BY n",
+        "SELECT name, count(s.id) AS n FROM sites s LEFT OUTER JOIN birds b ON s.id = b.site \
+         GROUP BY 1 ORDER BY n",
     ] {
         assert_eq!(pad(text).len(), 1, "{text}");
     }
     for text in [
         "SELECT s.name, count(b.id) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id",
         "SELECT s.name, count(*) FROM sites s JOIN birds b ON b.site = s.id GROUP BY s.id",
-        "SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id HAVING count(*) > 3",
+        "SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id \
+         HAVING count(*) > 3",
         "SELECT b.kind, count(*) FROM birds b LEFT JOIN sites s ON b.site = s.id GROUP BY b.kind",
-        "SELECT s.Opened, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.Opened",
-        "SELECT s.name FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id ORDER BY count(*)",
+        "SELECT s.Opened, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id \
+         GROUP BY s.Opened",
+        "SELECT s.name FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id \
+         ORDER BY count(*)",
     ] {
         assert_eq!(pad(text), Vec::<String>::new(), "{text}");
     }
@@ -630,8 +640,9 @@ fn the_outline_is_that_of_the_outermost_select() {
     }
     let column =
         |table: &str, column: &str| ColumnName { table: table.into(), column: column.into() };
-    let text = "WITH s AS (SELECT id, name FROM sites LIMIT 9) SELECT b.kind, round(max(b.mass), 1) AS m, 1 + 1 FROM birds AS b \
-                JOIN s ON b.site = s.id WHERE b.kind <> '' GROUP BY 1 ORDER BY m DESC NULLS LAST LIMIT 3";
+    let text = "WITH s AS (SELECT id, name FROM sites LIMIT 9) SELECT b.kind, round(max(b.mass), \
+                1) AS m, 1 + 1 FROM birds AS b JOIN s ON b.site = s.id WHERE b.kind <> '' \
+                GROUP BY 1 ORDER BY m DESC NULLS LAST LIMIT 3";
     let max = Selected::Aggregate {
         function: "max".into(),
         of: Some(column("birds", "mass")),

@@ -8,16 +8,19 @@ use super::*;
 
 const SCRIPT: &str = "\
     CREATE TYPE mood AS ENUM ('sad', 'glad'); CREATE DOMAIN small AS int CHECK (VALUE < 10); \
-    CREATE TABLE t(id int PRIMARY KEY, g int NOT NULL, v numeric, price numeric(10, 2), r float8, s text, n varchar(10), c char(3), d timestamptz, \
-      day date, i interval, j jsonb, o json, b bool, tags text[], u uuid, x bytea, at time); \
-    CREATE TABLE u(id int PRIMARY KEY, t_id int REFERENCES t, name text); CREATE TABLE secret(v int); \
-    CREATE TABLE moods(id int, mood mood); CREATE TABLE smalls(id int, small small); CREATE TABLE lists(id int, moods mood[]); \
-    CREATE TABLE parts(id int) PARTITION BY RANGE (id); CREATE TABLE part PARTITION OF parts DEFAULT; \
-    CREATE TABLE parent(id int); CREATE TABLE child() INHERITS (parent); CREATE VIEW seen AS SELECT id FROM t; \
-    CREATE MATERIALIZED VIEW copied AS SELECT id FROM t; CREATE TABLE owned(id int); ALTER TABLE owned ENABLE ROW LEVEL SECURITY; \
+    CREATE TABLE t(id int PRIMARY KEY, g int NOT NULL, v numeric, price numeric(10, 2), r float8, \
+    s text, n varchar(10), c char(3), d timestamptz, day date, i interval, j jsonb, o json, \
+    b bool, tags text[], u uuid, x bytea, at time); CREATE TABLE u(id int PRIMARY KEY, t_id int \
+    REFERENCES t, name text); CREATE TABLE secret(v int); CREATE TABLE moods(id int, mood mood); \
+    CREATE TABLE smalls(id int, small small); CREATE TABLE lists(id int, moods mood[]); \
+    CREATE TABLE parts(id int) PARTITION BY RANGE (id); CREATE TABLE part PARTITION OF parts \
+    DEFAULT; CREATE TABLE parent(id int); CREATE TABLE child() INHERITS (parent); \
+    CREATE VIEW seen AS SELECT id FROM t; CREATE MATERIALIZED VIEW copied AS SELECT id FROM t; \
+    CREATE TABLE owned(id int); ALTER TABLE owned ENABLE ROW LEVEL SECURITY; \
     CREATE TABLE ruled(id int); CREATE RULE quiet AS ON INSERT TO ruled DO INSTEAD NOTHING; \
     CREATE FUNCTION one(int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1'; \
-    CREATE FUNCTION number(bool) RETURNS numeric IMMUTABLE LANGUAGE sql AS 'SELECT 1.0'; CREATE CAST (bool AS numeric) WITH FUNCTION number(bool) AS IMPLICIT; \
+    CREATE FUNCTION number(bool) RETURNS numeric IMMUTABLE LANGUAGE sql AS 'SELECT 1.0'; \
+    CREATE CAST (bool AS numeric) WITH FUNCTION number(bool) AS IMPLICIT; \
     CREATE FUNCTION same(int, int) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT $1 = $2'; \
     CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = same); \
     CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int, INITCOND = '0'); \
@@ -111,13 +114,15 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("AR-17", "SELECT id FROM public.t WHERE b + 1.0 > 1", "function", "number"),
     (
         "AR-15",
-        "WITH seen AS (SELECT relname::text AS name FROM pg_catalog.pg_class) SELECT name FROM seen",
+        "WITH seen AS (SELECT relname::text AS name FROM pg_catalog.pg_class) \
+         SELECT name FROM seen",
         "granted-tables",
         "pg_class",
     ),
     (
         "AR-D1",
-        "WITH t AS (SELECT rolname::text AS s FROM pg_catalog.pg_roles) SELECT s FROM t UNION ALL SELECT s FROM public.t",
+        "WITH t AS (SELECT rolname::text AS s FROM pg_catalog.pg_roles) SELECT s FROM t UNION ALL \
+         SELECT s FROM public.t",
         "granted-tables",
         "pg_roles",
     ),
@@ -125,13 +130,15 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("AR-D4", "SELECT sum(g) OVER w FROM public.t WINDOW w AS (ORDER BY id)", "window", "sum"),
     (
         "AR-D4",
-        "SELECT sum(g) OVER w FROM public.t WINDOW v AS (PARTITION BY g), w AS (v ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+        "SELECT sum(g) OVER w FROM public.t WINDOW v AS (PARTITION BY g), w AS (v \
+         ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)",
         "window",
         "sum",
     ),
     (
         "AR-09",
-        "SELECT sum(g) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) FROM public.t",
+        "SELECT sum(g) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE \
+         CURRENT ROW) FROM public.t",
         "window",
         "sum",
     ),
@@ -176,20 +183,22 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     ("AR-05", "SELECT id FROM public.t WHERE j ? 'a'", &["t"]),
     (
         "AR-06",
-        "SELECT t.id FROM public.t JOIN (SELECT t_id FROM public.u) AS k ON k.t_id = t.id LEFT JOIN public.u USING (id)",
+        "SELECT t.id FROM public.t JOIN (SELECT t_id FROM public.u) AS k ON k.t_id = t.id LEFT \
+         JOIN public.u USING (id)",
         &["t", "u"],
     ),
     (
         "AR-08",
-        "SELECT count(*), sum(g), avg(v), min(s), max(day), bool_and(b), every(b), bit_or(g), stddev(g), var_pop(v), count(DISTINCT r), max(price) \
-            FROM public.t",
+        "SELECT count(*), sum(g), avg(v), min(s), max(day), bool_and(b), every(b), bit_or(g), \
+         stddev(g), var_pop(v), count(DISTINCT r), max(price) FROM public.t",
         &["t"],
     ),
     ("AR-08", "SELECT regr_count(r, g), count(r) FROM public.t", &["t"]),
     ("AR-08", "SELECT sum(i), avg(i), sum(DISTINCT g) FILTER (WHERE b) FROM public.t", &["t"]),
     (
         "AR-09",
-        "SELECT rank() OVER (ORDER BY r), dense_rank() OVER (PARTITION BY g ORDER BY s), cume_dist() OVER (ORDER BY g) FROM public.t",
+        "SELECT rank() OVER (ORDER BY r), dense_rank() OVER (PARTITION BY g \
+         ORDER BY s), cume_dist() OVER (ORDER BY g) FROM public.t",
         &["t"],
     ),
     (
@@ -199,22 +208,26 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     ),
     (
         "AR-09",
-        "SELECT sum(g) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM public.t",
+        "SELECT sum(g) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) \
+         FROM public.t",
         &["t"],
     ),
     (
         "AR-10",
-        "SELECT coalesce(g, 1), nullif(g, 2), greatest(g, id), lower(s), round(v, 2), substring(s, 1, 2) FROM public.t",
+        "SELECT coalesce(g, 1), nullif(g, 2), greatest(g, id), lower(s), round(v, 2), substring(s, \
+         1, 2) FROM public.t",
         &["t"],
     ),
     (
         "AR-11",
-        "SELECT id FROM public.t WHERE s LIKE 'a%' AND s ~ 'b' AND (g, id) < (1, 2) AND g IN (1, 2) AND g IS DISTINCT FROM 3",
+        "SELECT id FROM public.t WHERE s LIKE 'a%' AND s ~ 'b' AND (g, id) < (1, 2) \
+         AND g IN (1, 2) AND g IS DISTINCT FROM 3",
         &["t"],
     ),
     (
         "AR-12",
-        "SELECT g::text, s::numeric, g::float8, day::timestamp, s::varchar(3), '{1}'::int[], u::text FROM public.t",
+        "SELECT g::text, s::numeric, g::float8, day::timestamp, s::varchar(3), '{1}'::int[], \
+         u::text FROM public.t",
         &["t"],
     ),
     ("AR-13", "SELECT id FROM ONLY public.parent", &["parent"]),
@@ -222,12 +235,14 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     ("AR-15", "WITH u AS (SELECT id FROM public.t) SELECT id FROM u", &["t"]),
     (
         "AR-15",
-        "WITH RECURSIVE w AS (SELECT 1 AS id UNION ALL SELECT t.id FROM public.t, w WHERE w.id < t.g) SELECT id FROM w",
+        "WITH RECURSIVE w AS (SELECT 1 AS id UNION ALL SELECT t.id FROM public.t, w \
+         WHERE w.id < t.g) SELECT id FROM w",
         &["t"],
     ),
     (
         "AR-16",
-        "SELECT id FROM public.t WHERE EXISTS (SELECT 1 FROM public.u WHERE u.t_id = t.id) AND id NOT IN (SELECT v FROM public.secret)",
+        "SELECT id FROM public.t WHERE EXISTS (SELECT 1 FROM public.u WHERE u.t_id = t.id) \
+         AND id NOT IN (SELECT v FROM public.secret)",
         &["secret", "t", "u"],
     ),
     (
@@ -237,19 +252,23 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     ),
     (
         "AR-D2",
-        "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) FROM public.secret) = 42",
+        "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) \
+         FROM public.secret) = 42",
         &["secret", "t", "u"],
     ),
     ("AR-D4", "SELECT sum(g) OVER (v) FROM public.t WINDOW v AS (PARTITION BY s)", &["t"]),
     (
         "AR-D12",
-        "SELECT length(s), s || 'x', s || g, concat(s, g), concat_ws('-', s, n), format('%s', s), age(d, d), date(d), to_char(d, 'YYYY'), to_date(s, 'YYYY'), \
-            timezone('UTC', d), to_jsonb(g), jsonb_build_object('a', g), date_trunc('month', d), extract(year FROM d) FROM public.t",
+        "SELECT length(s), s || 'x', s || g, concat(s, g), concat_ws('-', s, n), format('%s', s), \
+            age(d, d), date(d), to_char(d, 'YYYY'), to_date(s, 'YYYY'), \
+            timezone('UTC', d), to_jsonb(g), jsonb_build_object('a', g), date_trunc('month', d), \
+            extract(year FROM d) FROM public.t",
         &["t"],
     ),
     (
         "AR-D8",
-        "SELECT id FROM public.t WHERE day < '2024-01-01' AND d < '2024-01-01 00:00+01' AND s <> 'known'",
+        "SELECT id FROM public.t WHERE day < '2024-01-01' AND d < '2024-01-01 00:00+01' \
+         AND s <> 'known'",
         &["t"],
     ),
     ("AR-D8", "SELECT id FROM public.t WHERE s LIKE '%today%'", &["t"]),
@@ -264,7 +283,8 @@ const ADMITTED: &[(&str, &str, &[&str])] = &[
     (BEYOND, "SELECT g, s, grouping(g), count(*) FROM public.t GROUP BY ROLLUP (g, s)", &["t"]),
     (
         BEYOND,
-        "SELECT CASE WHEN g > 1 THEN s ELSE n END, tags[1], g = ANY (ARRAY[1, 2]), b IS NOT TRUE, (SELECT max(id) FROM public.u) FROM public.t",
+        "SELECT CASE WHEN g > 1 THEN s ELSE n END, tags[1], g = ANY (ARRAY[1, 2]), b IS NOT TRUE, \
+         (SELECT max(id) FROM public.u) FROM public.t",
         &["t", "u"],
     ),
 ];
@@ -279,7 +299,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "AR-D2",
-        "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) FROM public.secret) = 42",
+        "SELECT t.id FROM public.t JOIN public.u ON t.id = u.t_id AND (SELECT max(v) \
+         FROM public.secret) = 42",
     ),
 ];
 
@@ -381,7 +402,8 @@ async fn names_that_look_like_a_tree_hide_nothing() {
     ] {
         let quoted = format!("\"{}\"", name.replace('"', "\"\""));
         let sql = format!(
-            "SELECT k.{quoted} AS {quoted} FROM (SELECT max(v) AS {quoted} FROM public.secret AS {quoted}) AS k"
+            "SELECT k.{quoted} AS {quoted} FROM (SELECT max(v) AS {quoted} \
+             FROM public.secret AS {quoted}) AS k"
         );
         assert_eq!(second(&mut bench, &sql).await, Ok(vec!["secret".to_owned()]), "{sql}");
         let sql = format!("SELECT random() AS {quoted} FROM public.secret AS {quoted}");

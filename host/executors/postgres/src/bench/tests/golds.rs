@@ -30,7 +30,8 @@ fn databases(server: &Server, data: &std::path::Path) {
         server.database(&name, &std::fs::read_to_string(&path).unwrap());
         let tables = server.psql(
             &name,
-            "SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public'",
+            "SELECT table_name || '.' || column_name FROM information_schema.columns \
+             WHERE table_schema = 'public'",
         );
         let indexes: String = tables
             .unwrap()
@@ -41,7 +42,8 @@ fn databases(server: &Server, data: &std::path::Path) {
             })
             .collect();
         let role = format!(
-            "{indexes} CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; ANALYZE"
+            "{indexes} CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO \
+             {name}; ANALYZE"
         );
         server.psql(&name, &role).unwrap();
     }

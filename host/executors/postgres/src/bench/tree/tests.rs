@@ -11,8 +11,9 @@ fn kinds(text: &str) -> Vec<&str> {
 
 #[test]
 fn nodes_have_their_fields_and_places() {
-    let text = "   {QUERY :commandType 1 :utilityStmt <> :rtable ({RANGETBLENTRY :alias <> :relid 16384 \n:selectedCols (b 8 9)}) \
-        :targetList ({TARGETENTRY :expr {CONST :consttype 23 :constvalue 4 [ 1 0 -3 0 ] :location 7} :resname a\\ b}) \
+    let text = "   {QUERY :commandType 1 :utilityStmt <> :rtable ({RANGETBLENTRY :alias <> :relid \
+        16384 \n:selectedCols (b 8 9)}) :targetList ({TARGETENTRY :expr {CONST :consttype \
+        23 :constvalue 4 [ 1 0 -3 0 ] :location 7} :resname a\\ b}) \
         :colTypes (o 23 25) :names (\"x\" \"y\\ z\") :stmt_len 0}";
     let nodes = read(text).unwrap();
     let found: Vec<_> = nodes.iter().map(|node| (node.kind, node.parent, node.field)).collect();
@@ -85,14 +86,20 @@ proptest! {
             prop_assert!(nodes.len() <= text.len());
             let words: usize = nodes.iter().map(|node| node.words().len()).sum();
             prop_assert!(words <= text.len());
-            prop_assert!(nodes.iter().enumerate().all(|(index, node)| node.parent.is_none_or(|parent| parent < index)));
+            prop_assert!(
+                nodes
+                    .iter()
+                    .enumerate()
+                    .all(|(index, node)| node.parent.is_none_or(|parent| parent < index))
+            );
         }
     }
 
     #[test]
     fn a_changed_tree_is_read_or_refused(at in 0_usize..400, with in "[{}() :\\\\\\[\\]a-c]{0,3}") {
-        let text = "{QUERY :commandType 1 :rtable ({RANGETBLENTRY :relid 16384 :selectedCols (b 8 9)}) :targetList ({TARGETENTRY \
-            :expr {CONST :consttype 23 :constvalue 4 [ 1 0 0 0 ]} :resname a}) :colTypes (o 23) :stmt_len 0}";
+        let text = "{QUERY :commandType 1 :rtable ({RANGETBLENTRY :relid 16384 :selectedCols (b 8 \
+                    9)}) :targetList ({TARGETENTRY :expr {CONST :consttype 23 :constvalue 4 [ 1 0 \
+                    0 0 ]} :resname a}) :colTypes (o 23) :stmt_len 0}";
         let at = at.min(text.len());
         let _ = read(&format!("{}{with}{}", &text[..at], text.get(at + 1..).unwrap_or_default()));
     }
