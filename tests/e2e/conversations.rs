@@ -202,7 +202,7 @@ fn what_the_definitions_do_not_answer_is_not_answered_by_other_means() {
         &place,
         FLAGS,
         &[
-            ("1", "a", "which category has the highest revenue in each country"),
+            ("1", "a", "revenue by category and country, top 3"),
             ("2", "b", "what percent of orders are delivered per year"),
             ("3", "c", "revenue by weekday"),
             ("4", "d", "customers by supplier"),
