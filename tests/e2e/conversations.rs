@@ -383,18 +383,18 @@ fn a_request_of_a_model_is_held_to_its_question_and_goes_on() {
     assert_eq!(request(&answers[0]), "revenue by country", "{}", answers[0]);
     // No second call: the request of the model is changed by the definitions.
     assert_eq!(request(&answers[1]), "revenue by month", "{}", answers[1]);
-    assert!(!warned(&answers[0], "the request"), "{}", answers[0]);
+    assert!(!has_warning(&answers[0], "the request"), "{}", answers[0]);
     for words in ["groups by month", "says in 2023"] {
-        assert!(warned(&answers[2], words), "{words}: {}", answers[2]);
+        assert!(has_warning(&answers[2], words), "{words}: {}", answers[2]);
     }
-    assert!(warned(&answers[3], "the request has no order"), "{}", answers[3]);
+    assert!(has_warning(&answers[3], "the request has no order"), "{}", answers[3]);
     for answer in &answers[2..] {
         let confidence = answer["answer"]["confidence"]["calibrated"].as_f64();
         assert!(confidence.is_none_or(|confidence| confidence <= 0.5), "{answer}");
     }
 }
 
-fn warned(answer: &Value, words: &str) -> bool {
+fn has_warning(answer: &Value, words: &str) -> bool {
     answer["answer"]["warnings"].to_string().contains(words)
 }
 

@@ -189,7 +189,7 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>().try_into().unwrap()
     }
 
-    fn locked(digest: &str, words: &[&str]) -> Locked {
+    fn lock_plugin(digest: &str, words: &[&str]) -> Locked {
         Locked {
             digest: digest.to_owned(),
             bytes: 1,
@@ -208,8 +208,8 @@ mod tests {
         let mut lock = Lock::read(&path).unwrap();
         assert!(lock.plugins().is_empty());
         let one = "a".repeat(64);
-        lock.insert("short", locked(&one, &["llm", "rows=none"])).unwrap();
-        lock.insert("again", locked(&one, &["llm", "sql"])).unwrap();
+        lock.insert("short", lock_plugin(&one, &["llm", "rows=none"])).unwrap();
+        lock.insert("again", lock_plugin(&one, &["llm", "sql"])).unwrap();
         assert_eq!(Lock::read(&path).unwrap(), lock);
         // Two names of one plugin: neither adds to the other.
         assert_eq!(lock.grants(&one).unwrap(), grants(&["llm", "rows=none"]));
@@ -234,7 +234,7 @@ mod tests {
         let scratch = syrch_kit::scratch();
         let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
         let one = "a".repeat(64);
-        lock.insert("short", locked(&one, &["llm", "cells", "evaluate"])).unwrap();
+        lock.insert("short", lock_plugin(&one, &["llm", "cells", "evaluate"])).unwrap();
         assert_eq!(lock.grants(&one).unwrap(), grants(&["llm"]));
     }
 }

@@ -364,11 +364,11 @@ impl Ledger {
 
     /// The number of calls that have ended, of all searches that have this ledger in common.
     #[must_use]
-    pub fn ended(&self) -> u64 {
+    pub fn count_ended(&self) -> u64 {
         self.joint().ended
     }
 
-    /// Waits until more than that many calls have [ended](Self::ended).
+    /// Waits until more than that many calls have [ended](Self::count_ended).
     pub async fn wait_for_end(&self, ended: u64) {
         poll_fn(|cx| {
             let mut joint = self.joint();

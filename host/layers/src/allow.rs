@@ -306,7 +306,7 @@ mod tests {
         Allowance::new(words.try_into().unwrap())
     }
 
-    fn allowed<P: ?Sized>(inner: Arc<P>, words: &[&str]) -> Allowed<P> {
+    fn allow<P: ?Sized>(inner: Arc<P>, words: &[&str]) -> Allowed<P> {
         Allowed { inner, allowance: allowance(words) }
     }
 
@@ -317,20 +317,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_without_a_grant_answers_denied_and_the_host_is_not_bound() {
-        let sql = allowed(binding() as Arc<dyn SqlPort>, &["llm"]);
+        let sql = allow(binding() as Arc<dyn SqlPort>, &["llm"]);
         let error = sql.issue(1, "SELECT 1".to_owned()).await.await.unwrap_err();
         assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Denied, Some("grants")));
         assert!(sql.run("SELECT 1").await.is_ok(), "the host's own statement");
-        let inspect = allowed(binding() as Arc<dyn InspectPort>, &["sql"]);
+        let inspect = allow(binding() as Arc<dyn InspectPort>, &["sql"]);
         assert_eq!(inspect.check("SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
         assert!(matches!(inspect.column_stats("t", &[]).await, Err(PortError::Denied(_))));
-        let retrieval = allowed(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["llm"]);
+        let retrieval = allow(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["llm"]);
         assert!(matches!(retrieval.embed(&[]).await, Err(PortError::Denied(_))));
     }
 
     #[tokio::test]
     async fn statements_and_queries_are_counted() {
-        let sql = allowed(binding() as Arc<dyn SqlPort>, &["sql", "statements=2"]);
+        let sql = allow(binding() as Arc<dyn SqlPort>, &["sql", "statements=2"]);
         for _ in 0..2 {
             assert!(sql.issue(1, "SELECT 1".to_owned()).await.await.is_ok());
         }
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!((third.kind, third.rule.as_deref()), (SqlErrorKind::Budget, Some("grants")));
 
         let words = ["retrieval", "llm", "retrievals=3", "model-calls=1"];
-        let retrieval = allowed(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &words);
+        let retrieval = allow(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &words);
         let query = |retriever| RetrievalQuery {
             corpus: Corpus::Notes,
             retriever,
@@ -350,7 +350,7 @@ mod tests {
         assert_eq!(retrieval.find(&two[1..]).await, [Err(PortError::Budget)], "a second embedding");
         assert_eq!(retrieval.find(&two[..1]).await, [Err(PortError::Budget)], "a fourth query");
         assert!(
-            allowed(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["retrieval"])
+            allow(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["retrieval"])
                 .find(&two[1..])
                 .await[0]
                 .is_err()

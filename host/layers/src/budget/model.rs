@@ -131,7 +131,7 @@ impl BudgetedModel {
             tokio::pin!(settled);
             // From here on no settlement goes unnoticed, also one before the wait.
             settled.as_mut().enable();
-            let ended = self.ledger.total().map(|total| total.ended());
+            let ended = self.ledger.total().map(|total| total.count_ended());
             call.request.max_tokens = asked;
             if let Some(held) = self.try_reserve(call)? {
                 return Ok(held);

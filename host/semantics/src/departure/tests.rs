@@ -143,7 +143,7 @@ fn a_condition_that_leaves_other_values_is_not_that_of_the_definition() {
 }
 
 /// The shop with rows that never count.
-fn filtered() -> crate::Semantics {
+fn filter_semantics() -> crate::Semantics {
     let mut shop = shop();
     shop.tables[0].filter = Some(crate::compile::tests::kit::parse("orders.status <> 'test'"));
     shop
@@ -162,7 +162,7 @@ fn the_condition_on_the_rows_of_a_table_may_not_be_dropped() {
         ("What is the revenue?", "SELECT SUM(price * quantity) FROM order_items", 0),
         ("Which orders are there?", "SELECT order_id FROM orders", 0),
     ] {
-        let found = find_departures(&filtered(), question, &read(sql, Dialect::Sqlite));
+        let found = find_departures(&filter_semantics(), question, &read(sql, Dialect::Sqlite));
         assert_eq!(found.len(), number, "{question}: {sql}: {found:?}");
     }
 }
@@ -278,9 +278,9 @@ proptest! {
             let found = find_departures(&shop(), &question, &facts);
             prop_assert!(found.is_empty(), "{found:?}: {}", compiled.sql);
         }
-        if let Ok(compiled) = compile_for(&filtered(), &whole, &dialect) {
+        if let Ok(compiled) = compile_for(&filter_semantics(), &whole, &dialect) {
             let facts = read(&compiled.sql, dialect);
-            let found = find_departures(&filtered(), &question, &facts);
+            let found = find_departures(&filter_semantics(), &question, &facts);
             prop_assert!(found.is_empty(), "{found:?}: {}", compiled.sql);
         }
     }

@@ -424,10 +424,10 @@ fn take_change(
     Some(named.end)
 }
 
-/// What stands behind `instead of`: the name, the value or the time that something replaces.
+/// The words behind `instead of`: the name, the value or the time that something replaces.
 /// Returns the place behind it.
 fn replace(parser: &Parser<'_>, links: &Links, at: usize, change: &mut Change) -> Option<usize> {
-    if let Some(metrics) = known_metrics(parser, links, at) {
+    if let Some(metrics) = find_metrics(parser, links, at) {
         change.dropped.extend(metrics);
     }
     if let Some(name) = links.names.get(at)?.as_ref() {
@@ -459,7 +459,7 @@ fn list_dimensions(meanings: &[Meaning]) -> Vec<usize> {
 }
 
 /// The metrics of the request before that are named here.
-fn known_metrics(parser: &Parser<'_>, links: &Links, at: usize) -> Option<Vec<usize>> {
+fn find_metrics(parser: &Parser<'_>, links: &Links, at: usize) -> Option<Vec<usize>> {
     let named = links.names.get(at)?.as_ref()?;
     let known = named.meanings.iter().filter_map(|meaning| match meaning {
         Meaning::Metric(metric) if parser.before.contains(metric) => Some(*metric),
@@ -482,7 +482,7 @@ fn remove(parser: &Parser<'_>, links: &Links, at: usize, change: &mut Change) ->
     {
         return None;
     }
-    if let Some(metrics) = known_metrics(parser, links, next) {
+    if let Some(metrics) = find_metrics(parser, links, next) {
         change.dropped.extend(metrics);
         return Some(named.end);
     }

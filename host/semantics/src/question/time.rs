@@ -177,7 +177,7 @@ impl Clock<'_> {
             "prior" if self.word(at + 1) == "to" => self.open("before", at + 2),
             "up" if matches!(self.word(at + 1), "to" | "until") => self.open("through", at + 2),
             // `by the end of 2023`; any other `by` groups.
-            "by" => match self.bound(at + 1)? {
+            "by" => match self.read_bound(at + 1)? {
                 (_, Edge::End, _) => self.open("through", at + 1),
                 _ => None,
             },
@@ -204,7 +204,7 @@ impl Clock<'_> {
     fn pair(&self, at: usize) -> Option<(Time, Time, usize)> {
         let word = self.word(at);
         let has_word = matches!(word, "between" | "from") || BEFORE.contains(&word);
-        let (first, edge, next) = self.bound(if has_word { at + 1 } else { at })?;
+        let (first, edge, next) = self.read_bound(if has_word { at + 1 } else { at })?;
         let joins = match (word, self.word(next)) {
             ("between", "and") => 1,
             ("between", _) => return None,
@@ -212,7 +212,7 @@ impl Clock<'_> {
             (_, to) if TO.contains(&to) => 1,
             _ => return None,
         };
-        let (last, last_edge, end) = self.bound(next + joins)?;
+        let (last, last_edge, end) = self.read_bound(next + joins)?;
         let first = match (first, edge) {
             (Time::Span(span), Edge::End) => Time::Span(Span { from: span.until, ..span }),
             (first, Edge::Whole | Edge::Start) => first,
@@ -227,7 +227,7 @@ impl Clock<'_> {
     }
 
     /// Reads a time, or its start or its end.
-    fn bound(&self, at: usize) -> Option<(Time, Edge, usize)> {
+    fn read_bound(&self, at: usize) -> Option<(Time, Edge, usize)> {
         let at = self.skip_the(at);
         let edge = match self.word(at) {
             "start" | "beginning" => Edge::Start,
@@ -267,7 +267,7 @@ impl Clock<'_> {
         if let Some((first, last, end)) = self.pair(at) {
             return Some((range(first, last)?, end));
         }
-        let (first, edge, next) = self.bound(at + 1)?;
+        let (first, edge, next) = self.read_bound(at + 1)?;
         if matches!(self.word(next), "on" | "onward" | "onwards") {
             return self.open("since", at + 1).map(|(time, _)| (time, next + 1));
         }
@@ -291,7 +291,7 @@ impl Clock<'_> {
 
     /// A time that is open on one side: `since 2023`, `before the end of May 2024`.
     fn open(&self, side: &str, at: usize) -> Option<(Time, usize)> {
-        let (time, edge, end) = self.bound(at)?;
+        let (time, edge, end) = self.read_bound(at)?;
         let span = match time {
             Time::Span(span) => span,
             Time::Yearless(..) => return Some((Time::Unclear(NO_YEAR), end)),
@@ -324,9 +324,9 @@ impl Clock<'_> {
     /// Reads a time of its own, such as `2024`, `March 2024` or `last month`.
     pub(super) fn point(&self, at: usize) -> Option<(Time, usize)> {
         self.day(at)
-            .or_else(|| self.written(at))
+            .or_else(|| self.read_written(at))
             .or_else(|| self.year_first(at))
-            .or_else(|| self.counted_part(at))
+            .or_else(|| self.read_part(at))
             .or_else(|| self.part_of_year(at))
             .or_else(|| self.relative(at))
     }
@@ -348,7 +348,7 @@ impl Clock<'_> {
     }
 
     /// `2024-05`, `2024-Q1` and `2023-2024`.
-    fn written(&self, at: usize) -> Option<(Time, usize)> {
+    fn read_written(&self, at: usize) -> Option<(Time, usize)> {
         let token = self.tokens.get(at)?;
         if let Kind::Month(first) = token.kind {
             return Some((Time::Span(months(first.year(), first.month(), 1)?), at + 1));
@@ -363,7 +363,7 @@ impl Clock<'_> {
     }
 
     /// `the last quarter of 2024`, `the first three months of 2024`.
-    fn counted_part(&self, at: usize) -> Option<(Time, usize)> {
+    fn read_part(&self, at: usize) -> Option<(Time, usize)> {
         let is_last = matches!(self.word(at), "last" | "final");
         if !is_last && self.word(at) != "first" {
             return None;

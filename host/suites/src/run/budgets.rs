@@ -39,7 +39,7 @@ impl RunBudgets {
         }
     }
 
-    /// What is left after these calls, tokens and dollars. The time is as it was.
+    /// The rest after these calls, tokens and dollars. The time is as it was.
     #[must_use]
     pub fn subtract(&self, calls: u64, tokens: u64, usd: f64) -> Self {
         Self {

@@ -56,7 +56,7 @@ fn place(outcome: &Outcome) -> (Vec<Task>, Task) {
 }
 
 /// A dependency that a statement solved with that confidence.
-fn solved(task: &Task, sql: &str, n: i64, confidence: f64) -> Parent {
+fn solve(task: &Task, sql: &str, n: i64, confidence: f64) -> Parent {
     let candidate = Candidate {
         id: format!("{}.1", task.id),
         sql: sql.to_owned(),
@@ -70,7 +70,7 @@ fn solved(task: &Task, sql: &str, n: i64, confidence: f64) -> Parent {
     Parent { task: task.clone(), output, memo: None }
 }
 
-fn failed(task: &Task, kind: FailureKind) -> Parent {
+fn fail(task: &Task, kind: FailureKind) -> Parent {
     let output = Output::Failed(failure(kind, "it found nothing"));
     Parent { task: task.clone(), output, memo: None }
 }
@@ -99,7 +99,7 @@ fn a_flow_continues_in_a_task_after_that_of_the_plugin() {
     assert_eq!(plugins[0].context, task().context);
     assert!(Requirements::from_task(&last).is_some());
 
-    let parents = [solved(&plugins[0], "SELECT 1", 1, 0.9)];
+    let parents = [solve(&plugins[0], "SELECT 1", 1, 0.9)];
     let found = find(&host, flow(), &last, &parents);
     assert_eq!(
         (ids(&found.candidates), found.candidates[0].sql.as_str()),
@@ -117,7 +117,7 @@ fn the_edges_of_a_plugin_follow_how_it_ended() {
     // It found nothing: what was tried before is repaired.
     let host = make_host();
     let (plugins, last) = place(&find(&host, flow(), &task(), &[]));
-    let parents = [failed(&plugins[0], FailureKind::Other("no-candidate".to_owned()))];
+    let parents = [fail(&plugins[0], FailureKind::Other("no-candidate".to_owned()))];
     let found = find(&host, flow(), &last, &parents);
     assert_eq!(found.candidates[0].sql, "SELECT 2");
     assert!(host.model.prompt(1).contains("no such column: c1"));
@@ -129,15 +129,15 @@ fn the_edges_of_a_plugin_follow_how_it_ended() {
     // It is not sure: another plugin follows, and gets the context of the planner alone.
     let host = make_host();
     let (plugins, last) = place(&find(&host, flow(), &task(), &[]));
-    let unsure = find(&host, flow(), &last, &[solved(&plugins[0], "SELECT 1", 1, 0.3)]);
+    let unsure = find(&host, flow(), &last, &[solve(&plugins[0], "SELECT 1", 1, 0.3)]);
     let (more, then) = place(&unsure);
     assert_eq!(more[0].operation, Operation::Other("solver/more".to_owned()));
     assert_eq!((more.len(), &more[0].context), (1, &task().context));
     // What the second one found counts, and without it that of the first.
-    let found = find(&host, flow(), &then, &[solved(&more[0], "SELECT 3", 3, 0.2)]);
+    let found = find(&host, flow(), &then, &[solve(&more[0], "SELECT 3", 3, 0.2)]);
     assert_eq!(found.candidates[0].sql, "SELECT 3");
     let none = FailureKind::Other("no-candidate".to_owned());
-    let found = find(&host, flow(), &then, &[failed(&more[0], none)]);
+    let found = find(&host, flow(), &then, &[fail(&more[0], none)]);
     assert_eq!(found.candidates[0].sql, "SELECT 1");
 }
 
@@ -148,10 +148,10 @@ fn a_plugin_whose_model_cannot_be_reached_is_no_plugin_that_found_nothing() {
     } }));
     let host = make_host();
     let (plugins, last) = place(&find(&host, edges.clone(), &task(), &[]));
-    let outage = [failed(&plugins[0], FailureKind::Model)];
+    let outage = [fail(&plugins[0], FailureKind::Model)];
     let failure = go_on(&host, edges.clone(), &last, &outage).unwrap_err();
     assert_eq!((failure.kind, failure.message.as_str()), (FailureKind::Model, "it found nothing"));
-    let none = [failed(&plugins[0], FailureKind::Other("no-candidate".to_owned()))];
+    let none = [fail(&plugins[0], FailureKind::Other("no-candidate".to_owned()))];
     assert!(go_on(&host, edges, &last, &none).unwrap().candidates.is_empty());
 }
 
@@ -169,8 +169,7 @@ fn plugins_side_by_side_vote_with_what_the_flow_found() {
     database(&mut host);
     let (plugins, last) = place(&find(&host, flow.clone(), &task(), &[]));
     assert_eq!(plugins.len(), 2);
-    let parents =
-        [solved(&plugins[0], "SELECT 2", 2, 0.9), solved(&plugins[1], "SELECT 2", 2, 0.4)];
+    let parents = [solve(&plugins[0], "SELECT 2", 2, 0.9), solve(&plugins[1], "SELECT 2", 2, 0.4)];
     let found = find(&host, flow.clone(), &last, &parents);
     assert_eq!(found.candidates[0].sql, "SELECT 2");
     let signals = &found.candidates[0].signals;
@@ -178,8 +177,8 @@ fn plugins_side_by_side_vote_with_what_the_flow_found() {
     assert_eq!(found.candidates[1].sql, "SELECT 1");
     // One that found nothing has no vote for it.
     let parents = [
-        failed(&plugins[0], FailureKind::Other("no-candidate".to_owned())),
-        solved(&plugins[1], "SELECT 1", 1, 0.4),
+        fail(&plugins[0], FailureKind::Other("no-candidate".to_owned())),
+        solve(&plugins[1], "SELECT 1", 1, 0.4),
     ];
     let found = find(&host, flow, &last, &parents);
     assert_eq!(found.candidates[0].signals.agreeing, 2);
@@ -195,7 +194,7 @@ fn branches_that_come_to_one_plugin_do_not_vote_twice() {
     let (plugins, last) = place(&find(&host, flow.clone(), &task(), &[]));
     assert_eq!(plugins.len(), 1);
     assert_eq!(plugins[0].operation, Operation::Other("solver/tries/help".to_owned()));
-    let found = find(&host, flow, &last, &[solved(&plugins[0], "SELECT 1", 1, 0.6)]);
+    let found = find(&host, flow, &last, &[solve(&plugins[0], "SELECT 1", 1, 0.6)]);
     assert_eq!(found.candidates[0].signals.samples, 0);
 }
 
@@ -219,7 +218,7 @@ fn visits_of_a_plugin_are_bounded_over_all_tasks() {
             }
             tasks += 1;
             let (plugins, last) = place(&outcome);
-            parents = vec![failed(&plugins[0], FailureKind::Other("no-candidate".to_owned()))];
+            parents = vec![fail(&plugins[0], FailureKind::Other("no-candidate".to_owned()))];
             task = last;
         }
         assert_eq!(tasks, rounds);
@@ -230,13 +229,13 @@ fn visits_of_a_plugin_are_bounded_over_all_tasks() {
 fn what_a_task_depends_on_stays_with_it() {
     let host = make_host();
     let earlier = Task::new("Z", "Which customers are French?");
-    let parents = [solved(&earlier, "SELECT 4", 4, 0.9)];
+    let parents = [solve(&earlier, "SELECT 4", 4, 0.9)];
     let outcome = find(&host, flow(), &task(), &parents);
     assert_eq!(outcome.subtasks[0].depends_on, ["Z"]);
     assert_eq!(outcome.subtasks[1].depends_on, ["Z", "S1"]);
     let (plugins, last) = place(&outcome);
     let none = FailureKind::Other("no-candidate".to_owned());
-    let parents = [solved(&earlier, "SELECT 4", 4, 0.9), failed(&plugins[0], none)];
+    let parents = [solve(&earlier, "SELECT 4", 4, 0.9), fail(&plugins[0], none)];
     find(&host, flow(), &last, &parents);
     let repair = host.model.prompt(1);
     assert!(repair.contains("Which customers are French?") && !repair.contains("it found nothing"));
@@ -246,7 +245,7 @@ fn what_a_task_depends_on_stays_with_it() {
 fn a_context_of_another_flow_is_refused() {
     let host = make_host();
     let (plugins, last) = place(&find(&host, flow(), &task(), &[]));
-    let parents = [solved(&plugins[0], "SELECT 1", 1, 0.9)];
+    let parents = [solve(&plugins[0], "SELECT 1", 1, 0.9)];
     let other = settings(&json!({ "start": "run", "nodes": {
         "run": { "do": "draft", "next": "x" }, "x": { "do": "run" },
     } }));

@@ -130,7 +130,7 @@ pub(super) async fn examine(
     Ok((name, locked, staged))
 }
 
-/// What a plugin is, or what changes where there is an old one, a line each.
+/// The lines that say what a plugin is, or what changes where there is an old one.
 pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<String> {
     let words = |grants: &Grants| match grants.list_words() {
         words if words.is_empty() => "nothing".to_owned(),
