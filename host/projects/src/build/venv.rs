@@ -167,6 +167,7 @@ mod tests {
     use super::*;
 
     const NOBODY: Tool<'static> = Tool {
+        only_wheels: false,
         name: "nobody",
         requirements: "no-such-package-of-anybody==1\n",
         probe: &["python"],
