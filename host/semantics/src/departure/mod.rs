@@ -21,7 +21,7 @@ use crate::{Aggregate, Expression, Measure, Metric, MetricKind, Semantics, Table
 use aggregates::{Computed, Kind, Read, read_statement};
 use conditions::{Left, Test, list_tests};
 use polynomial::{Polynomial, expand, list_columns};
-use words::find_asked;
+use words::{find_asked, is_said, is_without};
 
 /// The limit on the length of a text that a sentence shows, in bytes.
 const SHOWN: usize = 160;
@@ -41,7 +41,8 @@ pub fn find_departures(semantics: &Semantics, question: &str, facts: &Facts) -> 
         let measures = list_measures(semantics, metric);
         asked.extend(measures.into_iter().map(|measure| kind_of(measure.aggregate)));
     }
-    let statement = Statement { facts, read, asked, is_alone: mentioned.len() == 1, are_measures };
+    let is_alone = mentioned.len() == 1;
+    let statement = Statement { question, facts, read, asked, is_alone, are_measures };
     let departures = mentioned.iter().filter_map(|metric| {
         let own = match &metric.kind {
             MetricKind::Measure(measure) => statement.find_departure(semantics, metric, measure),
@@ -66,6 +67,7 @@ fn kind_of(aggregate: Aggregate) -> Kind {
 
 /// A statement with its aggregates and conditions.
 struct Statement<'a> {
+    question: &'a str,
     facts: &'a Facts,
     read: Read,
     /// The aggregates that the question asks for by words of their own, or by other metrics.
@@ -221,7 +223,25 @@ impl Statement<'_> {
             // A column of truth values may stand as a condition itself.
             return wanted.has_words();
         }
-        own.iter().all(|left| left.and_then(|left| left.is_within(wanted)) == Some(false))
+        own.iter().all(|left| {
+            let is_other = left.and_then(|left| left.is_within(wanted)) == Some(false);
+            is_other && !left.is_some_and(|left| self.asks_for(left, wanted))
+        })
+    }
+
+    /// Returns whether the question asks for other values than those of a definition whose words it
+    /// has: for all without these, or for others as well.
+    fn asks_for(&self, left: &Left, wanted: &Left) -> bool {
+        match (left, wanted) {
+            (Left::Without(own), Left::Only(values)) => {
+                own.is_superset(values)
+                    && values.iter().all(|value| is_without(self.question, value))
+            }
+            (Left::Only(own), Left::Only(values)) => {
+                own.is_superset(values) && own.iter().all(|value| is_said(self.question, value))
+            }
+            (_, Left::Without(_)) => false,
+        }
     }
 
     /// Returns whether the statement computes the measure, conditions aside; `None` if that is not

@@ -138,6 +138,19 @@ fn a_condition_that_leaves_other_values_is_not_that_of_the_definition() {
         let sql = format!("SELECT COUNT(*) FROM orders {condition}");
         assert_eq!(count(question, &sql), number, "{sql}");
     }
+    for (question, condition, number) in [
+        ("orders that are not cancelled orders", "status <> 'cancelled'", 0),
+        ("all except done and cancelled orders", "status NOT IN ('done', 'cancelled')", 0),
+        ("orders that aren't cancelled orders", "status <> 'cancelled'", 0),
+        ("orders that are not cancelled orders", "status = 'done'", 1),
+        ("cancelled orders that are not done", "status <> 'cancelled'", 1),
+        ("cancelled orders vs done", "status IN ('cancelled', 'done')", 0),
+        ("cancelled orders vs done", "status IN ('cancelled', 'open')", 1),
+        ("cancelled orders vs done", "status = 'done'", 1),
+    ] {
+        let sql = format!("SELECT COUNT(*) FROM orders WHERE {condition}");
+        assert_eq!(count(question, &sql), number, "{question}: {sql}");
+    }
     let hidden = "SELECT COUNT(*) FROM (SELECT * FROM orders) AS t WHERE t.status = 'cancelled'";
     assert_eq!(count(question, hidden), 0);
 }

@@ -111,6 +111,9 @@ pub(super) struct Draft {
     /// The words before the unit of time that is grouped by.
     pub(super) grain_lead: &'static str,
     pub(super) conditions: Vec<Condition>,
+    /// The number of them before the verb behind the metric: one in `what percent of orders from
+    /// Germany were cancelled`.
+    pub(super) conditions_before_verb: Option<usize>,
     pub(super) times: Vec<Time>,
     /// The first and the last unit of the time that was read last, as in `from 2023 to 2024`.
     pub(super) ends: Option<(Span, Span)>,
@@ -162,6 +165,7 @@ impl Draft {
         let metrics = self.metrics.clone();
         let totals = self.totals;
         let counts = self.counts;
-        *self != Self { metrics, totals, counts, ..Self::default() }
+        let conditions_before_verb = self.conditions_before_verb;
+        *self != Self { metrics, totals, counts, conditions_before_verb, ..Self::default() }
     }
 }

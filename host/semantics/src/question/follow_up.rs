@@ -7,7 +7,7 @@ use super::draft::{Draft, Rank};
 use super::parse::Parser;
 use super::resolve::{RANKS_APART, Resolver};
 use super::time::{self, Calendar, Clock, Span};
-use super::tokens::Token;
+use super::tokens::{Kind, Token};
 use super::vocabulary::{self, Links, Meaning};
 use super::{Cell, Reading, Understood, Unread, cues, model, read, read_tokens};
 use crate::compile::begin;
@@ -280,6 +280,8 @@ struct Change {
     /// True if the text names the value that another one replaces.
     replaces_value: bool,
     top: Option<Top>,
+    /// True for the greatest and false for the least in place of the one that was asked for.
+    end: Option<bool>,
     step: Option<Step>,
     /// True if the text begins with `as`.
     says_as: bool,
@@ -409,6 +411,16 @@ fn take_change(
     if let Some((top, end)) = top(parser, tokens, at) {
         change.top = Some(top);
         return Some(end);
+    }
+    // `and the lowest?` after the one with the highest.
+    let next = parser.skip(at + 1, &["one"]);
+    let is_last = tokens.get(next..).unwrap_or_default().iter().all(|it| it.kind == Kind::End);
+    if let Some(descending) = cues::superlative(parser.word(at))
+        && is_last
+        && parser.limit_before == Some(1)
+    {
+        change.end = Some(descending);
+        return Some(next);
     }
     change.again |= parser.word(at) == "again";
     if matches!(parser.word(at), "ones" | "one" | "again" | "it" | "them") && at > 0 {
@@ -670,6 +682,14 @@ impl Merger<'_> {
     fn groups(&self, request: &mut Request) -> Result<(), Unread> {
         let (by, is_day) = self.resolver.groups(&self.draft.groups, &request.metrics)?;
         let grain = self.resolver.grain(is_day)?;
+        let lead = self.draft.grain_lead;
+        let ranks = self.draft.rank.is_some() || self.draft.shares || self.change.top.is_some();
+        let shares = request.comparison == Some(Comparison::ShareOfTotal);
+        let is_within =
+            ranks && cues::EACH.contains(&lead) || shares && cues::WITHIN.contains(&lead);
+        if is_within && request.grain.is_some_and(|known| grain.is_some_and(|it| it != known)) {
+            return refuse("a unit of time within another one cannot be ranked or shared");
+        }
         self.merge_groups(request)?;
         if self.takes_total(&request.metrics)? {
             if request.limit.is_some() {
@@ -976,6 +996,12 @@ impl Merger<'_> {
                 None => default_order(request)?,
             };
             request.order = Some(Order { descending: !order.descending, ..order });
+        }
+        if let Some(descending) = self.change.end {
+            match &mut request.order {
+                Some(order) if request.metrics.contains(&order.by) => order.descending = descending,
+                _ => return refuse("the request before has no greatest and no least"),
+            }
         }
         match self.change.top {
             Some(Top::Rank(rank, by)) => {

@@ -16,6 +16,11 @@ use crate::{Grain, Literal, Operator, Semantics};
 /// The index of the token after those that a rule consumed; `None` if it does not apply.
 type Taken = Result<Option<usize>, Unread>;
 
+const BOTH_TIMES: &str = "`both` times may mean each by itself, all of them, or what was there in \
+                          each of them";
+const ADDED_UP: &str = "the sum of the first of a ranking is no metric: ask for the first, or for \
+                        the sum of all";
+
 /// Reads one text.
 pub(super) struct Parser<'a> {
     pub(super) semantics: &'a Semantics,
@@ -94,6 +99,11 @@ impl<'a> Parser<'a> {
             if let Some(end) = rule(self, at)? {
                 return Ok(end);
             }
+        }
+        let is_verb = matches!(self.word(at), "are" | "is" | "was" | "were");
+        if is_verb && self.metric_end.is_some() {
+            let before = self.draft.conditions.len();
+            self.draft.conditions_before_verb.get_or_insert(before);
         }
         let token = &self.tokens[at];
         let is_last = self.tokens[at..].iter().all(|token| token.kind == Kind::End);
@@ -218,12 +228,17 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    /// `both cancelled and attended`: rows that are one of two things or, as often, both at once.
+    /// `both cancelled and attended`, `in both 2023 and 2024`: rows that are one of two things or,
+    /// as often, things that are both at once.
     fn both(&mut self, at: usize) -> Taken {
         if self.word(at) != "both" {
             return Ok(None);
         }
         let next = self.skip(at + 1, &["in", "from", "for", "of", "the"]);
+        let is_last = self.tokens[at + 1..].iter().all(|token| token.kind == Kind::End);
+        if self.clock.point(next).is_some() || (is_last && !self.draft.times.is_empty()) {
+            return Err(Unread::Unsupported(BOTH_TIMES.to_owned()));
+        }
         let Some(value) = self.links.values.get(next).and_then(Option::as_ref) else {
             return Ok(None);
         };
@@ -358,6 +373,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         let number = self.draft.number.take();
+        self.check_sum(at - usize::from(number.is_some() && at > 0))?;
         let limit = self.limit_of(number, at, end)?;
         match found {
             Some(group) => self.draft.groups.push(group),
@@ -365,6 +381,18 @@ impl<'a> Parser<'a> {
         }
         self.draft.rank = Some(Rank { descending: true, limit: Some(limit) });
         Ok(Some(end + 1))
+    }
+
+    /// Refuses `total of the top 3 categories`, which is one number: a ranking has a row of each.
+    fn check_sum(&self, at: usize) -> Result<(), Unread> {
+        let mut before = at;
+        while before > 0 && self.word(before - 1) == "the" {
+            before -= 1;
+        }
+        let lead = before.checked_sub(1).map_or("", |before| self.word(before));
+        let is_sum = self.draft.totals && matches!(lead, "across" | "for" | "from" | "in" | "of");
+        let is_split = !self.draft.groups.is_empty() || !self.draft.grains.is_empty();
+        if is_sum && !is_split { Err(Unread::Unsupported(ADDED_UP.to_owned())) } else { Ok(()) }
     }
 
     /// The number of things that are asked for; one where the name is a singular.
@@ -612,6 +640,7 @@ impl<'a> Parser<'a> {
         };
         let number = self.tokens.get(at + 1).and_then(Token::number);
         let next = at + 1 + usize::from(number.is_some());
+        self.check_sum(at)?;
         if let Some((group, end)) = self.group_at(next) {
             let limit = self.limit_of(number, next, end)?;
             self.draft.groups.push(group);
@@ -736,9 +765,18 @@ impl<'a> Parser<'a> {
         let word = self.word(next - 1).to_owned();
         let is_agent = word == "by" && at.checked_sub(1).is_some_and(|at| self.is_participle(at));
         let mut next = self.skip(next, &["the", "calendar"]);
+        if lead == "by"
+            && let Some(end) = self.read_agent(next, is_agent)?
+        {
+            return Ok(Some(end));
+        }
         let is_ranked = self.draft.rank.is_some()
             || (self.limit_before.is_some() && self.group_at(next).is_none());
-        if is_ranked && self.draft.metrics.is_empty() {
+        // `compare France and Italy by revenue`
+        let is_compared = self.draft.compares
+            && lead == "by"
+            && (self.before.is_empty() || self.group_at(next).is_none());
+        if (is_ranked || is_compared) && self.draft.metrics.is_empty() {
             let place = self.skip(next, &["total", "number", "of"]);
             let shares = self.phrase(place, cues::SHARES);
             let place = self.skip(shares.unwrap_or(place), &["of", "the", "total"]);
@@ -790,6 +828,34 @@ impl<'a> Parser<'a> {
             next = joins;
         }
         Ok(end)
+    }
+
+    /// Returns the place of a table with a condition on it behind `by`: `by customers from Germany`
+    /// splits no number of orders. Without a number or a verb before it, it may as well do so.
+    fn read_agent(&self, at: usize, is_agent: bool) -> Taken {
+        let Some((pick, end)) = self.pick(at) else { return Ok(None) };
+        let place = self.skip(end + 1, &["the"]);
+        let value = self.links.values.get(place).and_then(Option::as_ref);
+        let is_own = value.is_some_and(|value| {
+            value.options.iter().any(|option| {
+                let owner = &self.semantics.dimensions[option.dimension].table;
+                let mut tables = pick.tables.iter().map(|table| &self.semantics.tables[*table]);
+                tables.any(|table| are_equal(&table.name, owner))
+            })
+        });
+        let is_plural = end > at && looks_plural(self.word(end - 1));
+        let has_condition = is_own && is_plural && matches!(self.word(end), "from" | "in" | "of");
+        if !has_condition || self.draft.rank.is_some() {
+            return Ok(None);
+        }
+        if (is_agent || self.draft.counts) && !self.draft.metrics.is_empty() {
+            return Ok(Some(at));
+        }
+        let text = &pick.text;
+        Err(Unread::Unsupported(format!(
+            "`by {text}` with a condition may be a breakdown or a condition: name the condition \
+             alone, or say `for each`"
+        )))
     }
 
     /// The metrics that count what a name means.

@@ -26,6 +26,10 @@ pub(super) const RANKS_APART: &str = "one metric can be ranked by one thing at a
 /// The meanings of two values of one column with `and` between them.
 pub(super) const EITHER_OR_BOTH: [&str; 2] = ["rows of either", "rows of both at once"];
 
+/// The reason why a share with further conditions is refused.
+const SHARED: &str = "the conditions may be those of the share or of the whole: put those of the \
+     whole before `are` or `were`, and that of the share behind it";
+
 /// Resolves the parts of a draft.
 #[derive(Clone, Copy)]
 pub(super) struct Resolver<'a> {
@@ -64,8 +68,9 @@ impl Resolver<'_> {
         self.check_rows(&metrics)?;
         let (mut by, day) = self.groups(&groups, &metrics)?;
         let mut filters = self.filters(&metrics)?;
-        if by.is_empty() {
-            by.extend(self.find_compared_dimension(&filters));
+        let compared = self.find_compared_dimension(&filters);
+        if let Some(name) = compared.filter(|name| !by.contains(name)) {
+            by.push(name);
         }
         let grain = self.grain(day)?;
         let span = self.span(None)?;
@@ -566,7 +571,8 @@ impl Resolver<'_> {
         Ok(out)
     }
 
-    /// The one grain of all that are named: `by year and month` is by month.
+    /// The one grain of all that are named: `by year and month` is by month. Within another one
+    /// nothing is ranked, and nothing is a share of it.
     pub(super) fn grain(&self, is_day: bool) -> Result<Option<Grain>, Unread> {
         let mut grains = self.draft.grains.clone();
         grains.extend(is_day.then_some(Grain::Day));
@@ -574,6 +580,9 @@ impl Resolver<'_> {
         match grains.as_slice() {
             [] => Ok(None),
             [only] => Ok(Some(*only)),
+            _ if self.draft.rank.is_some() || self.draft.shares || self.draft.runs => {
+                refuse("a unit of time within another one cannot be ranked, shared or added up")
+            }
             [Grain::Year, Grain::Month] | [Grain::Month, Grain::Year] => Ok(Some(Grain::Month)),
             [Grain::Year, Grain::Quarter] | [Grain::Quarter, Grain::Year] => {
                 Ok(Some(Grain::Quarter))
@@ -619,12 +628,16 @@ impl Resolver<'_> {
         let [metric] = metrics else { return refuse("only one metric can have shares") };
         let all = &self.semantics.metrics;
         let mut found: Vec<(usize, Option<usize>)> = Vec::new();
+        let mut is_unclear = false;
         for (at, filter) in filters.iter().enumerate() {
             if let Some(dimension) = model::find_dimension(self.semantics, &filter.dimension)
                 && filter.operator == Operator::In
             {
                 let shares = model::shares_of(self.semantics, metric, dimension, &filter.values);
-                found.extend(shares.into_iter().map(|share| (share, Some(at))));
+                let is_clear = self.is_of_share(filter);
+                is_unclear |= !is_clear && !shares.is_empty();
+                let shares = shares.into_iter().filter(|_| is_clear);
+                found.extend(shares.map(|share| (share, Some(at))));
             }
         }
         let uppers = (0..all.len()).filter(|at| {
@@ -632,8 +645,15 @@ impl Resolver<'_> {
                 if are_equal(numerator, metric)
                     && all[*at].format == Format::Percent)
         });
-        found.extend(uppers.map(|at| (at, None)));
+        let uppers: Vec<usize> = uppers.collect();
         let is_split = !by.is_empty() || grain.is_some();
+        // `what percent of cancelled orders are from Germany` asks for no cancellation rate.
+        let is_narrow = !filters.is_empty() || (!is_split && !self.draft.times.is_empty());
+        is_unclear |= is_narrow && !uppers.is_empty();
+        if is_unclear && found.is_empty() {
+            return refuse(SHARED);
+        }
+        found.extend(uppers.into_iter().map(|at| (at, None)));
         match found.as_slice() {
             // With a condition it may be the share of each group or the share in each group.
             [] if is_split && !filters.is_empty() => refuse(format!(
@@ -656,6 +676,18 @@ impl Resolver<'_> {
                 Ok(Some(all[only].name.clone()))
             }
         }
+    }
+
+    /// Returns true if a condition is certainly that of the share, and all others are those of the
+    /// whole: `cancelled` in `what percent of orders from Germany were cancelled`.
+    fn is_of_share(&self, filter: &Filter) -> bool {
+        let before = self.draft.conditions_before_verb.unwrap_or_default();
+        let [only] = self.draft.conditions.get(before..).unwrap_or_default() else { return false };
+        only.values.iter().all(|choice| {
+            let mut names =
+                choice.options.iter().map(|one| model::full_name(self.semantics, one.dimension));
+            names.any(|name| name == filter.dimension)
+        })
     }
 
     /// The comparison that is asked for, with the grain and the days of the request.

@@ -1,8 +1,8 @@
 //! Questions that have no request, and the reasons for it.
 
 use super::*;
-use crate::compile::tests::kit::{day, derive, dimension, join, shop};
-use crate::{Comparison, Semantics};
+use crate::compile::tests::kit::{day, derive, dimension, join, measure, parse, shop};
+use crate::{Aggregate, Comparison, Semantics};
 
 fn make_shop() -> Semantics {
     let mut semantics = shop();
@@ -62,6 +62,86 @@ fn a_ranking_within_groups_has_words_for_them() {
     assert!(matches!(refuse("top 0 categories by revenue"), Unread::Unsupported(_)));
     // Several orders may have one title.
     assert!(matches!(refuse("which order has the highest revenue"), Unread::Words(_)));
+}
+
+#[test]
+fn a_unit_of_time_in_another_is_not_ranked() {
+    for question in [
+        "top 3 months by revenue in each year",
+        "which month had the highest revenue in each year?",
+        "share of revenue by month within each year",
+        "cumulative revenue by month in each year",
+    ] {
+        let unread = refuse(question).to_string();
+        assert!(unread.starts_with("a unit of time within another"), "{question}: {unread}");
+    }
+    assert_eq!(understand("revenue by year and month").grain, Some(crate::Grain::Month));
+}
+
+#[test]
+fn a_share_has_its_condition_behind_the_verb() {
+    let mut semantics = make_shop();
+    for metric in &mut semantics.metrics {
+        if metric.name == "cancellation rate" {
+            metric.format = crate::Format::Percent;
+        }
+        if metric.name == "orders" {
+            *metric = measure("orders", Aggregate::Count, "orders.order_id", "orders", None);
+        }
+    }
+    for dimension in &mut semantics.dimensions {
+        if dimension.name == "status" {
+            dimension.expression = parse("orders.status");
+        }
+    }
+    let cells = [("orders.status", "cancelled"), ("customers.country", "Germany")];
+    let cells =
+        cells.map(|(dimension, value)| Cell { dimension: dimension.into(), value: value.into() });
+    for (question, is_read) in [
+        ("what percent of orders were cancelled", true),
+        ("what percent of orders in 2024 were cancelled", true),
+        ("what percent of orders from Germany were cancelled", true),
+        ("what percent of orders were cancelled and from Germany", false),
+        ("what percent of orders were cancelled in Germany", false),
+        ("what percent of orders cancelled are from Germany", false),
+        ("what percent of cancelled orders are from Germany", false),
+        ("what percent of cancelled orders were in 2024", false),
+    ] {
+        let read = read_question(&semantics, question, &cells, day("2025-06-30"));
+        match read {
+            Reading::Understood(read) => {
+                assert!(is_read, "{question}: {:?}", read.request);
+                assert_eq!(read.request.metrics, ["cancellation rate"], "{question}");
+            }
+            Reading::Unread(unread) => assert!(!is_read, "{question}: {unread}"),
+        }
+    }
+}
+
+#[test]
+fn a_sum_of_a_ranking_and_two_times_at_once_are_refused() {
+    for (question, why) in [
+        ("total of the top 3 categories by revenue", "the sum of the first"),
+        ("total revenue for the top 3 categories", "the sum of the first"),
+        ("buyers in both 2023 and 2024", "`both` times"),
+        ("buyers in 2023 and 2024 both", "`both` times"),
+        ("buyers as of 2023", "`as of` a time"),
+    ] {
+        let unread = refuse(question).to_string();
+        assert!(unread.contains(why), "{question}: {unread}");
+    }
+    let request = understand("top 3 categories by total revenue");
+    assert_eq!((request.by.len(), request.limit), (1, Some(3)));
+}
+
+#[test]
+fn values_that_are_compared_are_groups() {
+    for question in ["revenue by category cancelled vs delivered", "revenue cancelled vs delivered"]
+    {
+        let by = understand(question).by;
+        assert_eq!(by.last().map(String::as_str), Some("orders.status"), "{question}: {by:?}");
+    }
+    assert_eq!(understand("compare cancelled and delivered by revenue").by, ["orders.status"]);
 }
 
 #[test]

@@ -56,6 +56,8 @@ const FROM_ALONE: &str = "`from` a time may mean that time alone or all that fol
                           `since`";
 const UNTIL_ALONE: &str = "`until` a time may include it or not: say `through`, `before` or `until \
                            the end of`";
+const AS_OF: &str = "`as of` a time may mean all until then or that time alone: say `until the end \
+                     of`, `before` or `in`";
 const ROLLING: &str = "`the last month` and the like may be a unit of the calendar or the days \
                        before today: say `last month` or `the last 30 days`";
 /// Words between the first and the last of a range.
@@ -175,6 +177,10 @@ impl Clock<'_> {
                 self.open(word, at + 1)
             }
             "prior" if self.word(at + 1) == "to" => self.open("before", at + 2),
+            "as" if matches!(self.word(at + 1), "at" | "of") => {
+                let (_, _, end) = self.read_bound(at + 2)?;
+                Some((Time::Unclear(AS_OF), end))
+            }
             "up" if matches!(self.word(at + 1), "to" | "until") => self.open("through", at + 2),
             // `by the end of 2023`; any other `by` groups.
             "by" => match self.read_bound(at + 1)? {

@@ -163,10 +163,14 @@ fn ambiguity(support: &Support<'_>) -> f64 {
     scores.fold(0.0, f64::max)
 }
 
-/// N of the first `top N` or `bottom N` in a text; a share such as `top 10%` is no number of rows.
+/// N of the first `top N` or `bottom N` in a text. A share such as `top 10%` is no number of rows,
+/// and neither is N in each of several groups.
 fn top_n(text: &str) -> Option<u64> {
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
+    if words.iter().any(|word| matches!(*word, "each" | "every" | "per")) {
+        return None;
+    }
     words.windows(2).enumerate().find_map(|(index, pair)| {
         let word = pair[0].trim_matches(|c: char| !c.is_alphanumeric());
         let number = pair[1].trim_end_matches(['.', ',', ';', ':', '?', '!', ')', '"', '\'']);
@@ -194,9 +198,17 @@ mod tests {
         assert_eq!(top_n("Top 5 customers"), Some(5));
         assert_eq!(top_n("the (bottom 12) of them?"), Some(12));
         assert_eq!(top_n("list the top 3."), Some(3));
-        for text in
-            ["top 10% of customers", "top 10 percent", "top customers", "stop 5", "laptop 5", ""]
-        {
+        for text in [
+            "top 10% of customers",
+            "top 10 percent",
+            "top customers",
+            "stop 5",
+            "laptop 5",
+            "",
+            "top 2 products in each category",
+            "Top 2 products per country by revenue",
+            "for every year the bottom 3 months",
+        ] {
             assert_eq!(top_n(text), None, "{text}");
         }
     }

@@ -41,17 +41,17 @@ pub(crate) fn check_rows(sentence: &str, problem: &Problem, page: &Page) -> Resu
     }
     let parts = divide(&words, &labels);
     for part in &parts {
-        for at in part.from..part.until {
+        for (at, word) in words.iter().enumerate().take(part.until).skip(part.from) {
             let is_label = labels.iter().any(|label| (label.from..label.until).contains(&at));
-            let Some(written) = read_number(words[at]).filter(|_| !is_label) else { continue };
+            let Some(written) = read_number(word).filter(|_| !is_label) else { continue };
             let has = find_rows(&written, page);
-            let is_asked = has_word(&problem.question, trim(words[at]));
+            let is_asked = has_word(&problem.question, trim(word));
             if has.is_empty() || is_asked || has.len() == page.rows.len() {
                 continue;
             }
             let named = rows_of_labels(at, part, &parts, &labels);
             if named.is_some_and(|named| named.is_disjoint(&has)) {
-                return Err(trim(words[at]).to_owned());
+                return Err(trim(word).to_owned());
             }
         }
     }
