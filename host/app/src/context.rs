@@ -18,7 +18,7 @@ use syrch_layers::{Allowance, Consent, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
-use crate::defined::list_needed;
+use crate::defined::{Requests, list_needed};
 use crate::given_up::GivenUp;
 use crate::host::StrategyPlugins;
 use crate::recordings::Missed;
@@ -56,6 +56,8 @@ pub(crate) struct RunState {
     pub(crate) verified: Option<Verified>,
     /// The statements that the definitions of metrics give for the question.
     pub(crate) defined: Defined,
+    /// The requests for metrics that the search compiled.
+    pub(crate) requests: Arc<Requests>,
     /// The warning of a confirmed statement whose tables have changed.
     pub(crate) stale: Option<String>,
 }

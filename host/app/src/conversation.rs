@@ -105,7 +105,14 @@ impl Conversation {
             let document = self.explain_failure(failed, text)?;
             let outcome = Outcome::NoAnswer;
             let graph = Graph::default();
-            return Some(SearchReport { outcome, interrupted: false, document, data: None, graph });
+            return Some(SearchReport {
+                outcome,
+                interrupted: false,
+                document,
+                data: None,
+                graph,
+                request: None,
+            });
         }
         let last = self.last.as_ref()?;
         let mut document = last.document.clone();
@@ -125,6 +132,7 @@ impl Conversation {
             document,
             data: None,
             graph: Graph::default(),
+            request: None,
         })
     }
 
@@ -260,7 +268,8 @@ impl Conversation {
         // A statement that somebody confirmed may be that of a request.
         let request = match document.origin {
             Some(OriginReport::Metric(_) | OriginReport::Verified { .. }) => {
-                host.find_request(previous.as_ref(), &turn.problem, sql).await
+                let read = host.find_request(previous.as_ref(), &turn.problem, sql).await;
+                read.or_else(|| report.request.clone())
             }
             _ => None,
         };

@@ -16,10 +16,10 @@ use syrch_semantics::{
 
 use crate::{Host, Settings};
 
-/// The limit on the requests that a host remembers.
+/// The limit on the requests that a search remembers.
 const REQUESTS: usize = 256;
 
-/// The requests of which statements were compiled, by these: the latest of a host.
+/// The requests of which statements were compiled, by these: the latest of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Requests(Mutex<VecDeque<(String, Request)>>);
 
@@ -43,10 +43,8 @@ impl Requests {
 /// The definitions of a search.
 pub(crate) struct Defined {
     semantics: Arc<Semantics>,
-    /// The requests of the host, from which conversations go on.
+    /// The requests of the search, in all wordings of its problem; conversations go on from them.
     requests: Arc<Requests>,
-    /// Those of this search.
-    own: Requests,
     /// True if the question stands alone: an explanation, or what it goes on from, may ask for
     /// more.
     is_alone: bool,
@@ -68,7 +66,6 @@ impl Defined {
         Self {
             semantics: Arc::clone(semantics),
             requests: Arc::clone(requests),
-            own: Requests::default(),
             is_alone,
             dialect,
             today,
@@ -86,7 +83,6 @@ impl Definitions for Defined {
         let compiled = compiled.map_err(|error| error.to_string())?;
         let request = spell_request(&self.semantics, &request);
         let request = request.map_err(|error| error.to_string())?;
-        self.own.add(&compiled.sql, request.clone());
         self.requests.add(&compiled.sql, request);
         let origin = describe_origin(&compiled.applied, &compiled.columns);
         Ok(CompiledMetric { sql: compiled.sql, applied: compiled.applied.words(), origin })
@@ -94,7 +90,7 @@ impl Definitions for Defined {
 
     fn find_departures(&self, question: &str, sql: &str, facts: &Facts) -> Vec<String> {
         let mut found = find_departures(&self.semantics, question, facts);
-        if let Some(request) = self.own.find(sql) {
+        if let Some(request) = self.requests.find(sql) {
             found.extend(find_missing(&self.semantics, question, &request, self.today));
             if self.is_alone {
                 found.extend(find_added(&self.semantics, question, &request, self.today));

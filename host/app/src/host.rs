@@ -19,7 +19,6 @@ use syrch_runtime::Configured;
 use syrch_semantics::Semantics;
 use tokio::sync::Semaphore;
 
-use crate::defined::Requests;
 use crate::given_up::GivenUp;
 use crate::journal_settings::journal_settings;
 use crate::open::open_model;
@@ -49,8 +48,6 @@ pub struct Host {
     pub(crate) known: Arc<Known>,
     /// The metrics that are defined.
     pub(crate) semantics: Option<Arc<Semantics>>,
-    /// The requests for metrics that models made.
-    pub(crate) requests: Arc<Requests>,
     /// Receives the exchanges with the model.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Arc<Semaphore>,
@@ -321,7 +318,6 @@ impl Host {
             untrusted,
             known: Arc::default(),
             semantics: None,
-            requests: Arc::default(),
             recording: None,
             searches,
             has_warned_of_idle: Arc::default(),

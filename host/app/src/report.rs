@@ -9,6 +9,7 @@ use syrch_core::ledger::PurposeCost;
 use syrch_core::ports::Level;
 use syrch_core::roles::Role;
 use syrch_core::{Graph, Question, ResultSet, StatedPart, Value};
+use syrch_semantics::Request;
 
 pub use syrch_core::ports::Preview;
 
@@ -46,6 +47,8 @@ pub struct SearchReport {
     pub data: Option<Arc<ResultSet>>,
     /// The search graph as it stood at the end.
     pub graph: Graph,
+    /// The request for a metric of which the search compiled the answer's statement.
+    pub(crate) request: Option<Request>,
 }
 
 /// The ending of a search, and its cost, which is known beside an error as well.

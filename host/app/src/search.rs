@@ -235,7 +235,8 @@ impl Attempt {
         let document =
             document(asked, context, worked, grounded.as_ref(), question.as_ref(), times, warnings);
         let data = grounded.map(|grounded| grounded.results);
-        Ok(SearchReport { outcome, interrupted, document, data, graph })
+        let request = document.sql.as_deref().and_then(|sql| context.run.requests.find(sql));
+        Ok(SearchReport { outcome, interrupted, document, data, graph, request })
     }
 
     /// Returns whether a budget or the time ended while parts of the question were open.

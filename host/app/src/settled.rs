@@ -209,7 +209,8 @@ impl Host {
         Ok(Given { origin, sql: compiled.sql, confidence })
     }
 
-    /// The request of which a statement was compiled for a question; `None` if it was not.
+    /// The request of which a statement was compiled for a question that the rules read; `None` if
+    /// it was not.
     pub(crate) async fn find_request(
         &self,
         previous: Option<&Request>,
@@ -237,10 +238,9 @@ impl Host {
         }
         let dialect = self.database().dialect();
         // The condition that a ranking adds goes with it: it is no part of the request.
-        let read = read.into_iter().find(|request| {
+        read.into_iter().find(|request| {
             let named = request.clone().with_named_groups();
             compile(semantics, &named, &dialect, today).is_ok_and(|compiled| compiled.sql == sql)
-        });
-        read.or_else(|| self.requests.find(sql))
+        })
     }
 }

@@ -388,6 +388,7 @@ impl Backend for RedisStore {
             let mut set = redis::cmd("SET");
             set.arg(&name).arg("check").arg("PX").arg(millis(LEASE));
             let _: Option<String> = ask(server, &set).await?;
+            let _: i64 = ask(server, redis::cmd("DEL").arg(&name)).await?;
             Ok(())
         })
     }

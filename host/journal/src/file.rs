@@ -101,6 +101,20 @@ pub(crate) fn remove(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok() && std::fs::remove_file(path).is_ok())
 }
 
+/// Returns whether the path names the open file. Where files have no numbers, it names one.
+fn is_named(file: &File, path: &Path) -> bool {
+    let (Ok(opened), Ok(named)) = (file.metadata(), path.symlink_metadata()) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (opened.dev(), opened.ino()) == (named.dev(), named.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        opened.len() == named.len()
+    }
+}
+
 impl Writer {
     /// Creates a new journal with its header.
     ///
@@ -118,6 +132,10 @@ impl Writer {
         syrch_files::private(&mut options);
         let file = options.open(&part).map_err(fail)?;
         let mut writer = Self::lock_file(file, path)?;
+        // Another process that begins the same run may have removed it before it was locked.
+        if !is_named(&writer.file, &part) {
+            return Err(JournalError::Busy { path: path.to_owned() });
+        }
         let mut line = serde_json::to_vec(header).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
         let written = writer.file.write_all(&line).and_then(|()| std::fs::hard_link(&part, path));
@@ -194,5 +212,23 @@ impl Writer {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_replaced_is_not_the_one_of_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.part");
+        let file = File::create(&path).unwrap();
+        assert!(is_named(&file, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_named(&file, &path));
+        File::create(&path).unwrap();
+        assert!(!is_named(&file, &path));
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Connection {
 struct Usage {
     /// Requests whose responses have not gone out, streams of events among them.
     requests: usize,
+    /// True once it was told to end: no further request begins.
+    is_closing: bool,
     /// The time of its start or of the end of its last response.
     last: Instant,
 }
@@ -45,10 +47,14 @@ fn lock<T>(value: &Lock<T>) -> MutexGuard<'_, T> {
 }
 
 impl Connection {
-    /// Begins a request.
-    pub(crate) fn begin(self: &Arc<Self>) -> Answering {
-        lock(&self.usage).requests += 1;
-        Answering(Arc::clone(self))
+    /// Begins a request; `None` once the connection is to end.
+    pub(crate) fn begin(self: &Arc<Self>) -> Option<Answering> {
+        let mut usage = lock(&self.usage);
+        if usage.is_closing {
+            return None;
+        }
+        usage.requests += 1;
+        Some(Answering(Arc::clone(self)))
     }
 
     /// Waits until another connection needs the place.
@@ -78,7 +84,7 @@ impl Connections {
                 break place;
             }
         };
-        let usage = Usage { requests: 0, last: Instant::now() };
+        let usage = Usage { requests: 0, is_closing: false, last: Instant::now() };
         let connection =
             Arc::new(Connection { usage: Lock::new(usage), closing: Notify::new(), _place: place });
         lock(&self.open).push(Arc::clone(&connection));
@@ -93,7 +99,13 @@ impl Connections {
     fn end_oldest(&self) {
         let open = lock(&self.open);
         let idle = open.iter().filter(|connection| lock(&connection.usage).requests == 0);
-        if let Some(oldest) = idle.min_by_key(|connection| lock(&connection.usage).last) {
+        let Some(oldest) = idle.min_by_key(|connection| lock(&connection.usage).last) else {
+            return;
+        };
+        let mut usage = lock(&oldest.usage);
+        // A request may have begun since it was found idle.
+        if usage.requests == 0 {
+            usage.is_closing = true;
             oldest.closing.notify_one();
         }
     }
@@ -113,15 +125,17 @@ mod tests {
     async fn the_one_that_is_idle_for_longest_makes_place() {
         let connections = Connections::new(3);
         let answering = connections.open().await;
-        let request = answering.begin();
+        let request = answering.begin().unwrap();
         let first = connections.open().await;
         let second = connections.open().await;
         // The first has had a request since.
-        drop(first.begin());
+        drop(first.begin().unwrap());
         let waiting = async {
             while !is_ending(&second) {
                 tokio::task::yield_now().await;
             }
+            // It is never half served.
+            assert!(second.begin().is_none());
             connections.forget(&second);
             drop(second);
         };

@@ -207,7 +207,10 @@ impl Http {
                             Ok(request) => request,
                             Err((status, why)) => return Ok(refuse(status, why)),
                         };
-                        let answering = connection.begin();
+                        let Some(answering) = connection.begin() else {
+                            // The connection ends in a moment, and this with it.
+                            return std::future::pending().await;
+                        };
                         let response = answer(&endpoint, request, remote.ip()).await;
                         // The request lasts until its body, perhaps a stream of events, is sent.
                         let response = response.map(|body| {

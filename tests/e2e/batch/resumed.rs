@@ -5,6 +5,8 @@ use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use super::cluster::{example, one};
 use super::{Talk, answers, batch, steady};
 use crate::bad_input::{Place, finish, read_streams};
@@ -111,7 +113,71 @@ fn one_process_writes_to_a_file_and_budgets_are_those_of_all() {
     let calls = spent["calls"].as_u64().unwrap();
     assert!(calls > 0, "{spent}");
     let mut command = resume(&place);
-    batch(command.args(["--total-calls", &calls.to_string()]), first, 16);
+    batch(command.args(["--total-calls", &calls.to_string()]), first.clone(), 16);
+    assert_eq!(answers(&fs::read_to_string(&path).unwrap()).len(), 1);
+    // A budget that holds it lets it be asked.
+    let mut command = resume(&place);
+    batch(command.args(["--total-calls", "1000"]), first, 0);
     let all = answers(&fs::read_to_string(&path).unwrap());
-    assert_eq!((all.len(), all[1]["error"]["class"].as_str()), (2, Some("budget")));
+    assert_eq!((all.len(), all[1]["line"].as_u64(), &all[1]["error"]), (2, Some(2), &Value::Null));
+}
+
+#[test]
+fn a_search_that_a_budget_ended_is_paid_for_and_asked_again() {
+    let place = example();
+    let questions = fs::read_to_string(place.path().join("questions.jsonl")).unwrap();
+    let path = place.path().join("all.jsonl");
+    batch(&mut resume(&place), questions.lines().next().unwrap(), 0);
+    let mut ended = answers(&fs::read_to_string(&path).unwrap()).remove(0);
+    let cost = ended["answer"]["cost"].take();
+    let calls = cost["calls"].as_u64().unwrap();
+    assert!(calls > 0, "{cost}");
+    ended["outcome"] = "failed".into();
+    ended["answer"] = Value::Null;
+    ended["error"] = json!({"class": "budget", "message": "model calls"});
+    ended["cost"] = cost;
+    ended["is_open"] = true.into();
+    let ended = format!("{ended}\n");
+    fs::write(&path, &ended).unwrap();
+    let line = questions.lines().next().unwrap();
+    let mut command = resume(&place);
+    batch(command.args(["--total-calls", &calls.to_string()]), line, 16);
+    assert_eq!(fs::read_to_string(&path).unwrap(), ended);
+    batch(&mut resume(&place), line, 0);
+    let all = fs::read_to_string(&path).unwrap();
+    assert!(all.starts_with(&ended));
+    let all = answers(&all);
+    assert_eq!((all.len(), all[1]["outcome"].as_str()), (2, Some("answered")));
+    // It is done.
+    batch(&mut resume(&place), line, 0);
+    assert_eq!(answers(&fs::read_to_string(&path).unwrap()).len(), 2);
+    let mut merge = place.words("batch --merge all.jsonl");
+    let (merged, _) = batch(&mut merge, line, 0);
+    assert_eq!(merged, all[1..]);
+}
+
+#[test]
+fn another_question_without_an_id_and_a_conversation_end_it() {
+    let place = Place::new();
+    let path = place.path().join("all.jsonl");
+    batch(&mut resume(&place), "{\"question\": \"How many customers are there?\"}\n", 0);
+    let answered = fs::read(&path).unwrap();
+    let other = "{\"question\": \"How many orders are there?\"}\n";
+    assert_error(&mut resume(&place), other, "than `How many orders are there?`");
+    let talk = "{\"question\": \"How many customers are there?\"}\n\
+        {\"question\": \"And orders?\", \"conversation\": \"a\"}\n";
+    assert_error(&mut resume(&place), talk, "line 2 is of a conversation");
+    assert!(fs::read(&path).unwrap() == answered);
+}
+
+#[test]
+fn a_database_of_the_folder_is_not_continued() {
+    let place = Place::new();
+    let path = place.path().join("dbs/e.sqlite");
+    fs::create_dir(place.path().join("dbs")).unwrap();
+    fs::write(&path, "").unwrap();
+    let mut command = place.words("batch --llm offline --db dbs --quiet --resume dbs/e.sqlite");
+    let line = "{\"question\": \"How many customers are there?\", \"db\": \"e\"}\n";
+    assert_error(&mut command, line, "is a database of the folder");
+    assert!(fs::read(&path).unwrap().is_empty());
 }

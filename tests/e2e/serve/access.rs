@@ -160,6 +160,9 @@ fn bodies_searches_and_the_queue_are_bounded() {
 
     let long = json!({"question": "x".repeat(1 << 20)});
     assert_eq!(server.post("/ask", &long, &[]).status, 413);
+    let long = json!({"question": "x".repeat(160_000)});
+    let refused = server.post("/ask", &long, &[]);
+    assert_eq!((refused.status, &refused.json()["class"]), (413, &json!("too-large")));
     for wrong in
         [json!({}), json!({"question": " "}), json!([1]), json!({"question": "?", "as_of": "soon"})]
     {

@@ -70,6 +70,7 @@ fn questions_of_a_conversation_go_on_from_the_one_before() {
     let second = ask_in(&server, "a", "and by status?").json();
     assert_eq!(second["document"]["origin"]["request"], "orders by status, in 2024", "{second:#}");
     let why = ask_in(&server, "a", "why?").json();
+    assert_eq!((&why["run"], &why["document"]["run"]), (&second["run"], &second["run"]));
     let text = why["document"]["answer"]["text"].as_str().unwrap();
     assert!(text.starts_with("The definition of orders gives it"), "{text}");
     // Another conversation knows nothing of it, and a change without meaning is refused.

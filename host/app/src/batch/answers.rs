@@ -54,11 +54,15 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds a reply that was given before, with what its document says that it cost.
+    /// Adds a reply that was given before, with what it cost. Of one that a budget of the whole
+    /// batch left open only the cost counts, since its line is asked again.
     pub fn count(&mut self, reply: &Reply) {
-        self.lines += 1;
-        self.count_ending(reply.outcome);
+        if !reply.is_open {
+            self.lines += 1;
+            self.count_ending(reply.outcome);
+        }
         reply.answer.iter().for_each(|document| self.pay(&document.cost));
+        reply.cost.iter().for_each(|cost| self.pay(cost));
     }
 
     fn count_ending(&mut self, ending: Ending) {
@@ -323,7 +327,7 @@ impl<'a> Answers<'a> {
         let key = question.key();
         self.totals.used_up = self.totals.used_up.or_else(|| self.find_used_up());
         if let Some(used_up) = self.totals.used_up {
-            self.wait(place, Reply::from_fault(id, number, over_budget(used_up)));
+            self.wait(place, Reply::from_budget(id, number, refuse_by(used_up)));
             key.iter().for_each(|key| self.go_on(key, None));
             return;
         }
@@ -377,7 +381,7 @@ impl<'a> Answers<'a> {
             Ok(Done::Late) => {
                 self.totals.used_up = Some(UsedUp::Time);
                 let message = "cut off: the seconds of the whole batch are used up".to_owned();
-                Reply::from_fault(id, number, Fault { class: "budget".to_owned(), message })
+                Reply::from_budget(id, number, message)
             }
             Ok(Done::NoHost(NoHost::Line(fault))) => Reply::from_fault(id, number, fault),
             Ok(Done::NoHost(NoHost::Fatal(error))) => return Some(Stopped::Fatal(error)),
@@ -488,17 +492,14 @@ fn split_conversation() -> Fault {
     }
 }
 
-fn over_budget(budget: UsedUp) -> Fault {
+fn refuse_by(budget: UsedUp) -> String {
     let what = match budget {
         UsedUp::Calls => "model calls",
         UsedUp::Tokens => "tokens",
         UsedUp::Usd => "dollars",
         UsedUp::Time => "seconds",
     };
-    Fault {
-        class: "budget".to_owned(),
-        message: format!("not asked: the {what} of the whole batch are used up"),
-    }
+    format!("not asked: the {what} of the whole batch are used up")
 }
 
 fn panic_fault(error: JoinError) -> Fault {

@@ -124,6 +124,18 @@ impl Line {
         &self.id
     }
 
+    /// Returns the text of its question; `None` if something is wrong with the line.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        self.question.as_ref().ok().map(|question| question.question.as_str())
+    }
+
+    /// Returns whether its question is one of a conversation.
+    #[must_use]
+    pub fn is_of_conversation(&self) -> bool {
+        self.question.as_ref().is_ok_and(|question| question.conversation.is_some())
+    }
+
     /// A line of more than [`LONGEST`] bytes, of which nothing but its id is known; null if not
     /// even that is.
     #[must_use]

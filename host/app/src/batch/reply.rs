@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use syrch_suites::run::Fault;
+use syrch_suites::run::{Fault, UsedUp};
 
-use crate::report::AnswerDocument;
-use crate::report::Searched;
+use crate::report::{AnswerDocument, CostReport, Searched};
 use crate::{Error, Outcome, SearchReport};
 
 /// The reply to a line.
@@ -26,6 +25,14 @@ pub struct Reply {
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
+    /// The cost of a search that an error ended; `None` if nothing was asked, or if there is a
+    /// document, which has the cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostReport>,
+    /// True if a budget of the whole batch refused the line or ended its search, so that it is to
+    /// be asked again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_open: bool,
 }
 
 /// The ending of a line.
@@ -60,7 +67,22 @@ impl Reply {
     pub(super) fn from_fault(id: Value, line: u64, error: Fault) -> Self {
         // A strategy that found nothing has not failed.
         let outcome = if error.class == "no-answer" { Ending::NoAnswer } else { Ending::Failed };
-        Self { id, outcome, answer: None, error: Some(error), line, simulated: None }
+        Self {
+            id,
+            outcome,
+            answer: None,
+            error: Some(error),
+            line,
+            simulated: None,
+            cost: None,
+            is_open: false,
+        }
+    }
+
+    /// The reply to a line that a budget of the whole batch left open.
+    pub(super) fn from_budget(id: Value, line: u64, message: String) -> Self {
+        let fault = Fault { class: "budget".to_owned(), message };
+        Self { is_open: true, ..Self::from_fault(id, line, fault) }
     }
 
     /// The reply to a line that was searched for, with the label of the simulated model that was
@@ -79,8 +101,16 @@ impl Reply {
                 error: None,
                 line,
                 simulated,
+                cost: None,
+                is_open: false,
             },
-            Err(error) => Self { simulated, ..Self::from_fault(id, line, fault(&error)) },
+            Err(error) => {
+                let is_open = matches!(
+                    &error, Error::Budget(which) if UsedUp::from_exhausted(*which).is_some()
+                );
+                let cost = Some(searched.cost);
+                Self { simulated, cost, is_open, ..Self::from_fault(id, line, fault(&error)) }
+            }
         }
     }
 

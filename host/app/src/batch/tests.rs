@@ -491,6 +491,8 @@ fn large_replies_weigh_what_they_hold() {
             error: None,
             line: 1,
             simulated: None,
+            cost: None,
+            is_open: false,
         }
     };
     assert_eq!(reply(&"x".repeat(1_000)).bytes() - reply("").bytes(), 1_000);

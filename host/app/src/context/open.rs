@@ -24,7 +24,7 @@ impl Context {
         let problem = Arc::new(problem);
         let definitions = host.semantics.as_ref().map(|semantics| {
             let dialect = run.catalog.dialect.clone();
-            Arc::new(Defined::new(semantics, &host.requests, dialect, &problem))
+            Arc::new(Defined::new(semantics, &run.requests, dialect, &problem))
                 as Arc<dyn Definitions>
         });
         let embedder = embedder(host, run, &model, &problem);

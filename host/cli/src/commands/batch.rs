@@ -6,7 +6,7 @@ mod resume;
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -143,7 +143,7 @@ impl BatchArgs {
                 "-o does not go with --resume, which names the file itself",
             ));
         }
-        Earlier::open(path).map(Some)
+        Earlier::open(path, &context.scrubber).map(Some)
     }
 }
 
@@ -166,7 +166,7 @@ impl Run for BatchArgs {
         }
         let shard = choose_shard(self.shard, &mut context)?;
         context.needs_database()?;
-        spare_databases(&context)?;
+        spare_databases(&context, self.resume.as_deref())?;
         let earlier = self.open_earlier(&context)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         asking::prepare(&mut context, &watch).await?;
@@ -207,7 +207,8 @@ impl Run for BatchArgs {
             Some(earlier) => earlier.stream()?,
             None => context.output.stream()?,
         };
-        let written = write(&context, stream, batch.answers(lines, &stop)).await;
+        let is_resumed = earlier.is_some();
+        let written = write(&context, stream, batch.answers(lines, &stop), is_resumed).await;
         listener.abort();
         context.console.clear();
         let Some(ended) = written? else { return Ok(Exit::Answered) };
@@ -251,16 +252,24 @@ fn refuse(context: &Context) -> Outcome<()> {
     Ok(())
 }
 
-/// Refuses an output that would replace a database of the folder.
-fn spare_databases(context: &Context) -> Outcome<()> {
-    let (Output::File(path) | Output::Device(path)) = &context.output else { return Ok(()) };
+/// Refuses an output, or a file of answers to continue, that is a database of the folder.
+fn spare_databases(context: &Context, resumed: Option<&Path>) -> Outcome<()> {
+    let path = match (&context.output, resumed) {
+        (_, Some(path)) => path,
+        (Output::File(path) | Output::Device(path), None) => path.as_path(),
+        _ => return Ok(()),
+    };
     let folder = database_path(&DatabaseUrl::parse(&context.config.effective.settings.database));
     let is_inside = match (path.canonicalize(), folder.map(|folder| folder.canonicalize())) {
         (Ok(path), Some(Ok(folder))) => path.starts_with(folder),
         _ => false,
     };
     match is_inside && is_database_file(path) {
-        true => context.output.spares(&[("a database of the folder", path.clone())]),
+        true if resumed.is_some() => {
+            let why = format!("--resume `{}`: is a database of the folder", path.display());
+            Err(Failure::usage(why).hint("name a file for the answers"))
+        }
+        true => context.output.spares(&[("a database of the folder", path.to_owned())]),
         false => Ok(()),
     }
 }
@@ -324,14 +333,20 @@ fn hash(line: &Line) -> u64 {
     digest64(&[&line.id().to_string()])
 }
 
-/// Writes each reply as it comes. `None` if the reader closed the pipe.
+/// Writes each reply as it comes. In a file that is continued, a line that a budget of the batch
+/// refused before it cost anything has no reply, and is asked when the file is continued again.
+/// `None` if the reader closed the pipe.
 async fn write(
     context: &Context,
     mut stream: Stream,
     mut answers: Answers<'_>,
+    is_resumed: bool,
 ) -> Outcome<Option<Ended>> {
     context.console.progress("reading questions");
     while let Some(reply) = answers.next().await {
+        if is_resumed && reply.is_open && reply.cost.is_none() {
+            continue;
+        }
         let mut document = serde_json::to_value(&reply).map_err(Failure::unwritable)?;
         context.scrubber.value(&mut document);
         stream.write(&json::line(&document))?;

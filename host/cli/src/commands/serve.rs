@@ -203,6 +203,13 @@ struct Lent {
     flags: Flags<true>,
 }
 
+/// Names the members of a comparison where a message names the flags that they stand for.
+fn name_members(message: &str) -> String {
+    let members =
+        [("--total-calls", "`calls`"), ("--total-usd", "`usd`"), ("--total-time", "`seconds`")];
+    members.iter().fold(message.to_owned(), |text, (flag, member)| text.replace(flag, member))
+}
+
 #[async_trait]
 impl Program for Lent {
     fn offer_link(&self, link: &str) {
@@ -254,8 +261,10 @@ impl Program for Lent {
         stop: &Stop,
     ) -> Result<(), Uncompared> {
         let ended = served::compare(&self.context, &self.flags, compared, observer, stop).await;
-        ended
-            .map_err(|failure| Uncompared { class: failure.exit.class(), message: failure.message })
+        ended.map_err(|failure| Uncompared {
+            class: failure.exit.class(),
+            message: name_members(&failure.message),
+        })
     }
 
     fn describe_run(&self, tree: &SearchTree, is_running: bool) -> Value {

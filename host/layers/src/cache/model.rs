@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use syrch_cache::{Cache, Key, Kind, Lead};
 use syrch_core::Ledger;
+use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{
-    Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request,
-    RequestKey, Usage,
+    Estimate, LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Purpose, Reply,
+    Request, RequestKey, Usage,
 };
 
 use super::{Lookup, VERSION, look_up};
@@ -80,18 +81,36 @@ impl CachedModel {
         Some(Key::new(Kind::Llm, &identity, &asked))
     }
 
-    /// Charges a call that the cache answered for what it used when it was sent.
-    fn charge(&self, call: &ModelCall, stored: StoredOutcome) -> ModelOutcome {
+    /// Charges a call that the cache answered for what it used when it was sent. Where the tokens
+    /// of all searches together do not hold that, it waits until calls in flight end, since they
+    /// reserve more than they use.
+    async fn charge(&self, call: &ModelCall, stored: StoredOutcome) -> ModelOutcome {
         let StoredOutcome { result, usage, sent } = stored;
         if !sent && let Err(error) = result {
             return ModelOutcome::unsent(error);
         }
         // A call that failed without a report is charged what it would have reserved.
         let used = usage.clone().unwrap_or_else(|| reservation(&self.inner.estimate(call)));
-        match self.ledger.charge_hit(&call.request.purpose, &used) {
-            Ok(()) => ModelOutcome::sent(result, usage),
-            Err(_) => ModelOutcome::unsent(LlmError::Budget),
+        loop {
+            // Counted before the try, so that no end goes unnoticed.
+            let ended = self.ledger.total().map(|total| total.count_ended());
+            match (self.try_charge(&call.request.purpose, &used), self.ledger.total().zip(ended)) {
+                (Some(Ok(())), _) => return ModelOutcome::sent(result, usage),
+                (None, Some((total, ended))) => total.wait_for_end(ended).await,
+                _ => return ModelOutcome::unsent(LlmError::Budget),
+            }
         }
+    }
+
+    /// Charges a hit; `None` when it has to wait for calls in flight.
+    fn try_charge(&self, purpose: &Purpose, used: &Usage) -> Option<Result<(), Exhausted>> {
+        let _guard = self.ledger.lock_reservations();
+        let tokens = u64::from(used.input_tokens) + u64::from(used.output_tokens);
+        let must_wait = self.ledger.total().is_some_and(|total| {
+            let charged = total.spending().tokens_charged.saturating_add(tokens);
+            total.in_flight() > 0 && charged > total.budgets().tokens
+        });
+        (!must_wait).then(|| self.ledger.charge_hit(purpose, used))
     }
 }
 
@@ -140,7 +159,7 @@ impl ModelLayer for CachedModel {
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let Some(key) = self.key(call) else { return self.inner.complete(call).await };
         match look_up(&self.cache, key, async |bytes| serde_json::from_slice(&bytes).ok()).await {
-            Lookup::Hit(stored) => self.charge(call, stored),
+            Lookup::Hit(stored) => self.charge(call, stored).await,
             Lookup::Miss(lead) => {
                 let outcome = self.inner.complete(call).await;
                 if let Some(lead) = lead {

@@ -80,9 +80,14 @@ pub(crate) struct Answered {
 }
 
 impl Asked {
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self, most: usize) -> Result<(), Problem> {
         if self.question.trim().is_empty() {
             return Err(Problem::bad_request("`question` is empty"));
+        }
+        if self.question.len() > most {
+            let size = self.question.len();
+            let detail = format!("`question` has {size} bytes, and may have {most}");
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail));
         }
         if self.as_of.as_deref().is_some_and(|day| !syrch::suites::is_date(day)) {
             return Err(Problem::bad_request("`as_of` is no date of the form 2024-12-31"));
@@ -203,7 +208,7 @@ impl Searches {
         client: Client,
         asked: Asked,
     ) -> Result<Arc<Search>, Problem> {
-        asked.check()?;
+        asked.check(self.host.settings().limits.text_bytes)?;
         if *self.stopping.borrow() {
             return Err(Problem::stopping());
         }
@@ -440,7 +445,7 @@ impl Searches {
         match report {
             Ok(report) => {
                 used.clone_from(&report.document.plugins);
-                let mut document = document(&search.run, &report);
+                let mut document = document(&report);
                 self.program.scrub(&mut document);
                 search.feed.end("answer", &document);
             }
@@ -493,10 +498,11 @@ impl State {
     }
 }
 
-/// A finished search, as clients get it.
-fn document(run: &str, report: &SearchReport) -> Value {
+/// A finished search, as clients get it. An explanation has no run of its own: it bears that of the
+/// answer that it explains.
+fn document(report: &SearchReport) -> Value {
     json!({
-        "run": run,
+        "run": report.document.run,
         "outcome": report.outcome,
         "interrupted": report.interrupted,
         "document": report.document,

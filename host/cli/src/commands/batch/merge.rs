@@ -28,6 +28,9 @@ pub(super) const LONGEST: u64 = 256 << 20;
 struct Answer {
     id: Value,
     line: u64,
+    /// True if a budget left the line open, so that a later answer of its file replaces this.
+    #[serde(default)]
+    is_open: bool,
 }
 
 /// The place of an answer, and the hash of its id.
@@ -37,6 +40,7 @@ struct Place {
     start: u64,
     bytes: u64,
     hash: u64,
+    is_open: bool,
 }
 
 /// Writes the answers of these files in the order of the questions.
@@ -116,8 +120,11 @@ fn read_places(
             };
         }
         let answer: Answer = serde_json::from_slice(&buffer).map_err(std::io::Error::from)?;
-        let place = Place { file, start, bytes, hash: digest64(&[&answer.id.to_string()]) };
-        if let Some(before) = answers.insert(answer.line, place) {
+        let hash = digest64(&[&answer.id.to_string()]);
+        let place = Place { file, start, bytes, hash, is_open: answer.is_open };
+        if let Some(before) = answers.insert(answer.line, place)
+            && !(before.is_open && before.file == file)
+        {
             let other = files.get(before.file).unwrap_or(path);
             return Err(Unread::Refused(Failure::usage(format!(
                 "line {} is answered in `{}` and in `{}`",

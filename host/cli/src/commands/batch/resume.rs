@@ -8,12 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch::batch::{Line, Reply, Totals};
 use syrch::syrch_core::result_set::digest64;
+use syrch::syrch_core::text::clip;
 
 use super::hash;
 use super::merge::LONGEST;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Stream;
+use crate::scrub::Scrubber;
+
+/// The limit on the size of a question in a message, in bytes.
+const SHOWN: usize = 120;
 
 /// A file of answers, locked for this process, whose last line is whole.
 pub(super) struct Earlier {
@@ -24,15 +29,51 @@ pub(super) struct Earlier {
     answered: Answered,
 }
 
-/// The lines that have their answers, by their numbers, each with the hash of its id.
+/// The lines that have their answers, by their numbers.
 #[derive(Clone, Default)]
-pub(super) struct Answered(Arc<Mutex<Left>>);
+pub(super) struct Answered {
+    left: Arc<Mutex<Left>>,
+    /// Hides in questions what the answers hide in theirs.
+    scrubber: Scrubber,
+    /// True if a file is continued.
+    is_resumed: bool,
+}
 
 #[derive(Default)]
 struct Left {
-    hashes: BTreeMap<u64, u64>,
-    /// A line whose answer is of another question.
-    foreign: Option<u64>,
+    known: BTreeMap<u64, Known>,
+    refused: Option<Refused>,
+}
+
+/// The line of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Known {
+    /// The hash of its id.
+    id: u64,
+    /// The hash of its question; `None` if an error stands where the answer would.
+    question: Option<u64>,
+}
+
+/// The line at which the batch ends.
+#[derive(Debug, PartialEq, Eq)]
+enum Refused {
+    /// Its answer is of another question than this one.
+    Foreign(u64, Option<String>),
+    /// It belongs to a conversation.
+    Conversation(u64),
+}
+
+impl Known {
+    fn from_reply(reply: &Reply) -> Self {
+        let question = reply.answer.as_ref().map(|document| digest64(&[&document.question]));
+        Self { id: digest64(&[&reply.id.to_string()]), question }
+    }
+
+    /// Returns whether the answer may be that of the line, whose question is this.
+    fn is_of(self, line: &Line, question: Option<&str>) -> bool {
+        let asked = question.map(|question| digest64(&[question]));
+        self.id == hash(line) && (self.question.is_none() || self.question == asked)
+    }
 }
 
 impl Earlier {
@@ -41,7 +82,7 @@ impl Earlier {
     ///
     /// # Errors
     /// When it cannot be read or written, holds something else, or another process writes to it.
-    pub(super) fn open(path: &Path) -> Outcome<Self> {
+    pub(super) fn open(path: &Path, scrubber: &Scrubber) -> Outcome<Self> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(path).map_err(|error| explain(path, &error.to_string()))?;
@@ -58,13 +99,14 @@ impl Earlier {
             Err(TryLockError::Error(_)) => {}
         }
         let mut totals = Totals::default();
-        let mut hashes = BTreeMap::new();
-        let end = read_answers(&file, &mut totals, &mut hashes)
+        let mut known = BTreeMap::new();
+        let end = read_answers(&file, &mut totals, &mut known)
             .map_err(|why| explain(path, &why).hint("name a file that `batch --resume` wrote"))?;
         file.set_len(end)
             .and_then(|()| file.seek(SeekFrom::Start(end)))
             .map_err(|error| explain(path, &error.to_string()))?;
-        let answered = Answered(Arc::new(Mutex::new(Left { hashes, foreign: None })));
+        let left = Arc::new(Mutex::new(Left { known, refused: None }));
+        let answered = Answered { left, scrubber: scrubber.clone(), is_resumed: true };
         Ok(Self { path: path.to_owned(), file, totals, answered })
     }
 
@@ -79,36 +121,58 @@ impl Earlier {
         file.map(Stream::append).map_err(|error| explain(&self.path, &error.to_string()))
     }
 
-    /// Checks that each answer was one to a line of standard input, after the last of them.
+    /// Checks that each answer was one to a line of standard input, after the last of them, and
+    /// that no line was refused.
     ///
     /// # Errors
     /// When one was not.
     pub(super) fn check_end(&self) -> Outcome<()> {
-        let left = self.answered.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(line) = left.foreign.or_else(|| left.hashes.keys().next().copied()) else {
-            return Ok(());
-        };
+        let left = self.answered.left.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.path.display();
-        let why = format!("the answer to line {line} in `{path}` is of another question");
+        let (line, now) = match &left.refused {
+            Some(Refused::Conversation(line)) => {
+                let why = format!("line {line} is of a conversation, which is not resumed");
+                return Err(
+                    Failure::usage(why).hint("ask the lines of conversations without --resume")
+                );
+            }
+            Some(Refused::Foreign(line, now)) => (*line, now.as_deref()),
+            None => match left.known.keys().next() {
+                Some(line) => (*line, None),
+                None => return Ok(()),
+            },
+        };
+        let now = now.map(|now| format!(" than `{}`", clip(now, SHOWN))).unwrap_or_default();
+        let why = format!("the answer to line {line} in `{path}` is of another question{now}");
         Err(Failure::usage(why).hint("standard input must hold the questions of its beginning"))
     }
 }
 
 impl Answered {
-    /// Returns whether the line may follow: no answer of another question stands in its place.
+    /// Returns whether the line may follow: no answer of another question stands in its place, and
+    /// it does not go on from another line.
     pub(super) fn admits(&self, line: &Line) -> bool {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_foreign = left.hashes.get(&line.number).is_some_and(|known| *known != hash(line));
-        if is_foreign {
-            left.foreign = Some(line.number);
+        if !self.is_resumed {
+            return true;
         }
-        !is_foreign
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if line.is_of_conversation() {
+            left.refused = Some(Refused::Conversation(line.number));
+            return false;
+        }
+        let question = line.text().map(|text| self.scrubber.text(text).into_owned());
+        let known = left.known.get(&line.number).copied();
+        if known.is_none_or(|known| known.is_of(line, question.as_deref())) {
+            return true;
+        }
+        left.refused = Some(Refused::Foreign(line.number, question));
+        false
     }
 
     /// Returns whether the line has no answer yet.
     pub(super) fn lacks(&self, line: &Line) -> bool {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        left.hashes.remove(&line.number).is_none()
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        left.known.remove(&line.number).is_none()
     }
 }
 
@@ -127,7 +191,7 @@ fn is_cut_answer(line: &[u8]) -> bool {
 fn read_answers(
     file: &File,
     totals: &mut Totals,
-    hashes: &mut BTreeMap<u64, u64>,
+    known: &mut BTreeMap<u64, Known>,
 ) -> Result<u64, String> {
     let mut reader = BufReader::new(file);
     let mut end = 0;
@@ -148,7 +212,8 @@ fn read_answers(
         let reply: Reply = serde_json::from_slice(&buffer)
             .map_err(|error| format!("its line {number} is no answer: {error}"))?;
         totals.count(&reply);
-        if hashes.insert(reply.line, digest64(&[&reply.id.to_string()])).is_some() {
+        // A line that a budget left open is asked again.
+        if !reply.is_open && known.insert(reply.line, Known::from_reply(&reply)).is_some() {
             return Err(format!("it has two answers to line {}", reply.line));
         }
         end += bytes;

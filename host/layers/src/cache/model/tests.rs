@@ -80,6 +80,51 @@ async fn a_spent_budget_refuses_hits_and_slots_do_not_hold_them_up() {
 }
 
 #[tokio::test]
+async fn a_hit_waits_for_what_calls_of_other_searches_give_back() {
+    let (_folder, cache) = scratch();
+    let model = ScriptedModel::with_gate([answer_outcome(reply("x"))]);
+    let permits = model.permits.as_ref().unwrap();
+    let (_, warm) = search(&model, &cache, Budgets::default());
+    permits.add_permits(1);
+    warm.complete(&call("x")).await.result.unwrap();
+    // A call reserves 40 tokens and uses 18, as a hit does.
+    let total = Ledger::new(Budgets { tokens: 50, ..Budgets::default() });
+    let searches: Vec<(Arc<Ledger>, CachedModel)> = (0..2)
+        .map(|_| {
+            let ledger = Ledger::within(Budgets::default(), Some(Arc::clone(&total)));
+            let budgeted =
+                BudgetedModel::new(Arc::clone(&model) as _, Arc::clone(&ledger), Limits::default());
+            let cached =
+                CachedModel::new(Arc::new(budgeted), Arc::clone(&cache), Arc::clone(&ledger));
+            (ledger, cached)
+        })
+        .collect();
+    let slow_call = call("y");
+    let mut slow = Box::pin(searches[0].1.complete(&slow_call));
+    while model.calls() < 2 {
+        assert!(futures::poll!(slow.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+    let hit_call = call("x");
+    let end = async {
+        // The hit waits by now.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        permits.add_permits(1);
+    };
+    let (slow, hit, ()) = tokio::join!(slow, searches[1].1.complete(&hit_call), end);
+    assert!(slow.result.is_ok() && hit.result.is_ok(), "{hit:?}");
+    let spent = total.spending();
+    assert_eq!((spent.tokens_charged, spent.calls, spent.cached), (36, 1, 1));
+    assert_eq!(searches[1].0.spending().exhausted, []);
+    // With nothing in flight it is refused.
+    let refused = searches[1].1.complete(&hit_call).await;
+    assert_eq!(refused, ModelOutcome::unsent(LlmError::Budget));
+    assert_eq!(searches[1].0.spending().exhausted, [Exhausted::TotalTokens]);
+}
+
+#[tokio::test]
 async fn errors_and_cut_replies_are_never_cached() {
     let cut = Reply { truncated: true, ..reply("cut") };
     for bad in [
