@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use syrch_kit::zoo;
@@ -126,10 +126,14 @@ fn a_plugin_from_a_tarball_is_added_used_updated_and_removed() {
     let review = place.run(&["plugin", "review", "votes"]);
     assert!(review.code == 5 && review.stdout.contains("becomes"), "{}", review.all());
     fs::write(&source, tar("votes/votes.wasm", b"no component", b'0')).unwrap();
-    let failed = place.run(&["plugin", "add", "votes.tar", "--yes"]);
+    let again = ["plugin", "add", "votes.tar", "--yes", "--name", "votes"];
+    let failed = place.run(&again);
     assert_eq!((failed.code, place.entry("votes")), (13, entry.clone()), "{}", failed.all());
     fs::write(&source, tar("votes/votes.wasm", &component(2), b'0')).unwrap();
-    assert_eq!(place.run(&["plugin", "add", "votes.tar", "--yes"]).code, 0);
+    // A name in a tarball takes no other plugin's place.
+    place.refuses(&again[..4], 15, &["becomes", "was not replaced", "--name votes"]);
+    assert_eq!(place.entry("votes"), entry);
+    assert_eq!(place.run(&again).code, 0);
     assert_eq!(place.run(&["plugin", "review", "votes"]).code, 0);
     let stored = || fs::read_dir(place.path("own/plugins")).unwrap().count();
     assert_eq!((place.ask("votes", &[]).code, stored()), (0, 1));
@@ -179,7 +183,7 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     assert_eq!(grants(&["--allow", "rows=none", "--allow", "tables=orders"]).code, 0);
     let narrow = place.ask("votes", &[]);
     assert!(narrow.stderr.contains("granted rows=none"), "{}", narrow.all());
-    assert_ne!(narrow.code, 0, "the customers are not granted: {}", narrow.all());
+    assert!(!narrow.stdout.contains("FROM customers"), "not granted: {}", narrow.all());
     let outside = place.ask("votes", &["--tables", "customers"]);
     assert!(outside.code == 10 && outside.stderr.contains("`customers`"), "{}", outside.all());
     assert_eq!(place.ask("consistency", &[]).code, 0, "the built-in one has no grants");
@@ -187,7 +191,7 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     assert!(listed["plugins"][0]["granted"].to_string().contains("tables=orders"), "{listed}");
     // An update keeps the grants.
     fs::write(&file, component(2)).unwrap();
-    assert_eq!(add(&[]).code, 0);
+    assert_eq!(add(&["--name", "votes"]).code, 0);
     assert!(place.entry("votes")["granted"].to_string().contains("rows=none"));
 }
 
@@ -215,6 +219,71 @@ fn what_lies_in_a_project_grants_nothing() {
     for file in ["execution: {lock: /tmp/x}\n", "plugins: {solver: votes}\n"] {
         let refused = inside(Some(&place.lock()), file);
         assert!(refused.code == 10, "{file}: {}", refused.all());
+    }
+}
+
+#[test]
+fn grants_that_leave_no_table_are_refused_and_the_lock_stays_readable() {
+    let place = Place::new();
+    let definition = b"name: votes\nlanguage: c\nroles: [solver]\nwants: [llm, tables=invoices]\n";
+    fs::create_dir_all(place.path("p/build")).unwrap();
+    fs::write(place.path("p/plugin.yml"), definition).unwrap();
+    fs::write(place.path("p/build/votes.wasm"), component(1)).unwrap();
+    let disjoint = ["plugin", "add", "p", "--yes", "--allow", "tables=customers"];
+    place.refuses(&disjoint, 2, &["tables=customers and tables=invoices"]);
+    assert!(!place.lock().exists());
+    assert_eq!(place.run(&["plugin", "add", "p", "--yes"]).code, 0);
+    let grants = ["plugin", "grants", "votes", "--allow", "tables=customers"];
+    place.refuses(&grants, 2, &["no pattern in common"]);
+    assert_eq!(place.run(&["plugin", "grants"]).code, 0);
+
+    // One component under two names: what both may read is nothing, and not everything.
+    fs::write(place.path("x.wasm"), component(2)).unwrap();
+    for (name, tables) in [("one", "tables=orders"), ("two", "tables=customers")] {
+        let words = ["plugin", "add", "x.wasm", "--yes", "--name", name, "--allow", tables];
+        assert_eq!(place.run(&words).code, 0, "{name}");
+    }
+    let asked = place.ask("one", &[]);
+    assert!(asked.code == 10 && asked.stderr.contains("tables=orders"), "{}", asked.all());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_that_never_ends_is_refused() {
+    let place = Place::new();
+    let mut command = place.host(&["plugin", "grants"]);
+    let said = Said::from_output(command.env("SYRCH_LOCK", "/dev/zero").output().unwrap());
+    assert!(said.code == 10 && said.stderr.contains("no plain file"), "{}", said.all());
+}
+
+#[test]
+fn adds_at_the_same_time_keep_each_other() {
+    let place = Place::new();
+    fs::write(place.path("x.wasm"), component(1)).unwrap();
+    let names: Vec<String> = (0..4).map(|number| format!("votes-{number}")).collect();
+    let start = |name: &String| {
+        let words = ["plugin", "add", "x.wasm", "--yes", "--name", name];
+        place.host(&words).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let started: Vec<_> = names.iter().map(start).collect();
+    for mut child in started {
+        assert!(child.wait().unwrap().success());
+    }
+    for name in &names {
+        assert!(place.entry(name).is_object(), "{name}");
+    }
+}
+
+#[test]
+fn a_flow_in_a_found_file_reaches_no_other_plugin() {
+    let place = Place::new();
+    fs::write(place.path("evil.wasm"), component(1)).unwrap();
+    for plugin in ["./evil.wasm", "votes"] {
+        let node = format!("{{do: solver, settings: {{plugin: {plugin}}}}}");
+        let flow = format!("{{flow: {{start: a, nodes: {{a: {node}}}}}}}");
+        let text = format!("plugins: {{solver: {{plugin: flow, config: {flow}}}}}\n");
+        fs::write(place.path("syrch.yml"), text).unwrap();
+        place.refuses(&["plugin", "grants"], 10, &["may only name a built-in plugin"]);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use syrch_core::Grants;
 use syrch_runtime::{Toolchain, digest, read_component};
 
 use crate::settings::PluginSource;
@@ -44,6 +45,7 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         return Ok((settings, notes));
     }
     let lock = Arc::clone(&settings.lock);
+    let named = settings.tables.clone();
     for (role, source) in settings.strategy.roles.clone() {
         let source = resolve(&source, &settings)?;
         settings.strategy.roles.insert(role, source);
@@ -55,7 +57,7 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         // A file that cannot be read is an error when it is loaded.
         let Ok(bytes) = read_component(&path, &settings.limits) else { continue };
         let digest = digest(&bytes);
-        let Some(grants) = lock.grants(&digest) else { continue };
+        let Some(grants) = lock.grants(&digest)? else { continue };
         let known = lock.plugins().iter().find(|(_, one)| one.digest == digest);
         let name = known.map_or("", |(name, _)| name.as_str());
         let rows = settings.rows.least(grants.rows.unwrap_or(settings.rows));
@@ -64,15 +66,23 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
             settings.rows = rows;
         }
         let Some(tables) = grants.tables else { continue };
-        if settings.tables.is_empty() {
-            let list = tables.join(",");
-            notes.push(format!("the plugin `{name}` is granted tables={list}: so is this search"));
-            settings.tables = tables;
-        } else if let Some(table) = settings.tables.iter().find(|table| !tables.contains(table)) {
+        let list = tables.join(",");
+        if let Some(table) = named.iter().find(|table| !tables.contains(table)) {
             return Err(Error::Config(format!(
-                "the plugin `{name}` is granted tables={}, and this search names `{table}`",
-                tables.join(",")
+                "the plugin `{name}` is granted tables={list}, and this search names `{table}`"
             )));
+        }
+        let both = match settings.tables.is_empty() {
+            true => tables,
+            false => Grants::intersect_tables(&settings.tables, &tables).map_err(|why| {
+                Error::Config(format!("the grants of the plugin `{name}` and of others: {why}"))
+            })?,
+        };
+        if both != settings.tables {
+            notes.push(format!(
+                "the plugin `{name}` is granted tables={list}: this search reads no others"
+            ));
+            settings.tables = both;
         }
     }
     Ok((settings, notes))
@@ -82,7 +92,6 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
 mod tests {
     use std::path::PathBuf;
 
-    use syrch_core::Grants;
     use syrch_core::ports::RowsGrant;
     use syrch_core::roles::Role;
 
@@ -111,7 +120,7 @@ mod tests {
             wanted: grants(&["llm"]),
             granted: grants(&words),
         };
-        lock.insert("short", locked).unwrap();
+        lock.insert("short", None, locked, None).unwrap();
         let stored = PluginSource::File(lock.component(&digest));
         let lock = Arc::new(lock);
         let under = |rows, tables: &[&str], source: &PluginSource| {
@@ -139,5 +148,37 @@ mod tests {
         std::fs::write(lock.component(&digest), [&component[..], b"\0"].concat()).unwrap();
         let error = under(RowsGrant::None, &[], &named).unwrap_err();
         assert!(matches!(error, Error::ChangedPlugin { .. }), "{error}");
+    }
+
+    #[test]
+    fn the_tables_of_a_search_are_those_that_all_of_its_plugins_are_granted() {
+        let scratch = syrch_kit::scratch();
+        let component = std::fs::read(syrch_kit::zoo::hostile()).unwrap();
+        let other = [&component[..], b"\0\x02\x01x"].concat();
+        let under = |first: &str, second: &str| {
+            let mut lock = Lock::read(&scratch.path().join(first).join(FILE)).unwrap();
+            std::fs::create_dir_all(lock.store()).unwrap();
+            for (name, component, words) in [("a", &component, first), ("b", &other, second)] {
+                let digest = digest(component);
+                std::fs::write(lock.component(&digest), component).unwrap();
+                let locked = Locked {
+                    digest,
+                    bytes: component.len() as u64,
+                    source: PathBuf::from("x.wasm"),
+                    roles: vec![Role::Solver],
+                    contract: "0.1.0".to_owned(),
+                    wanted: grants(&["llm"]),
+                    granted: grants(&[words]),
+                };
+                lock.insert(name, None, locked, None).unwrap();
+            }
+            let mut settings = Settings { lock: Arc::new(lock), ..Settings::default() };
+            settings.strategy.roles.insert(Role::Planner, PluginSource::parse("a"));
+            settings.strategy.roles.insert(Role::Solver, PluginSource::parse("b"));
+            restrict(settings).map(|(settings, _)| settings.tables)
+        };
+        assert_eq!(under("tables=orders,customers", "tables=orders").unwrap(), ["orders"]);
+        let error = under("tables=payments", "tables=customers").unwrap_err().to_string();
+        assert!(error.contains("no pattern in common"), "{error}");
     }
 }

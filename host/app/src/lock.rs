@@ -5,8 +5,11 @@
 //! counts because it lies in a project. Its components stand beside it, by their digests. A plugin
 //! is known by its digest, so that its grants hold however it is named.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use syrch_core::Grants;
@@ -22,6 +25,10 @@ const STORE: &str = "plugins";
 const SCHEMA: &str = "syrch.lock/1";
 /// Bytes of the file at most.
 const LONGEST: u64 = 4 << 20;
+/// Time to wait for another process that changes the lock, at most.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between two looks at it.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A plugin of the lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,41 +71,49 @@ impl Lock {
     /// # Errors
     /// When the file cannot be read, or is no lock.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let wrong = |why: String| Error::Config(format!("`{}`: {why}", path.display()));
-        let size = match std::fs::metadata(path) {
-            Ok(data) => data.len(),
+        // Opening a pipe waits for a writer, and a device may never end.
+        match std::fs::metadata(path) {
+            Ok(data) if data.is_file() => {}
+            Ok(_) => return Err(wrong(path, "is no plain file")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self { path: path.to_owned(), plugins: BTreeMap::new() });
             }
-            Err(error) => return Err(wrong(error.to_string())),
-        };
-        if size > LONGEST {
-            return Err(wrong("is too large for a lock of plugins".to_owned()));
+            Err(error) => return Err(wrong(path, error)),
         }
-        let text = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
-        let Document { schema, plugins } = serde_json::from_slice(&text)
-            .map_err(|error| wrong(format!("is no lock of plugins: {error}")))?;
-        if schema != SCHEMA {
-            return Err(wrong(format!("is of the form `{schema}`, and this host reads {SCHEMA}")));
-        }
-        // It is a part of a path.
-        let is_digest =
-            |text: &str| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        if let Some((name, _)) = plugins.iter().find(|(_, one)| !is_digest(&one.digest)) {
-            return Err(wrong(format!("the digest of `{name}` is none")));
-        }
+        let mut text = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text))
+            .map_err(|error| wrong(path, error))?;
+        let plugins = parse(&text).map_err(|why| wrong(path, why))?;
         Ok(Self { path: path.to_owned(), plugins })
     }
 
-    /// Writes the lock with one plugin put in, in the place of one of the same name. The component
-    /// has to be in its place already.
+    /// Writes the lock with one plugin put in, in the place of `old`, which is what the caller has
+    /// seen under its name. A component that is staged beside the others is moved to its place.
+    /// Other plugins stay as they are in the file.
     ///
     /// # Errors
-    /// When it cannot be written; the lock is then as it was.
-    pub fn insert(&mut self, name: &str, locked: Locked) -> Result<(), Error> {
-        let mut plugins = self.plugins.clone();
-        plugins.insert(name.to_owned(), locked);
-        self.write(plugins)
+    /// When the plugin was changed since, or the lock cannot be written; it is then as it was.
+    pub fn insert(
+        &mut self,
+        name: &str,
+        old: Option<&Locked>,
+        locked: Locked,
+        staged: Option<&Path>,
+    ) -> Result<(), Error> {
+        let path = self.path.clone();
+        let place = self.component(&locked.digest);
+        self.update(|plugins| {
+            if plugins.get(name) != old {
+                return Err(wrong(
+                    &path,
+                    format!("another command has changed `{name}` meanwhile: try again"),
+                ));
+            }
+            plugins.insert(name.to_owned(), locked);
+            let moved = staged.map_or(Ok(()), |staged| std::fs::rename(staged, &place));
+            moved.map_err(|error| wrong(&place, error))
+        })
     }
 
     /// Writes the lock without a plugin, and removes its component if no other has it.
@@ -106,31 +121,41 @@ impl Lock {
     /// # Errors
     /// When there is no such plugin, or the lock cannot be written.
     pub fn remove(&mut self, name: &str) -> Result<Locked, Error> {
-        let mut plugins = self.plugins.clone();
-        let removed = plugins.remove(name).ok_or_else(|| self.unknown(name))?;
-        self.write(plugins)?;
-        self.forget(&removed.digest);
-        Ok(removed)
+        let path = self.path.clone();
+        self.update(|plugins| plugins.remove(name).ok_or_else(|| unknown(&path, name)))
     }
 
-    /// Removes the component of a digest that no plugin of the lock has.
-    pub fn forget(&self, digest: &str) {
-        if self.plugins.values().all(|one| one.digest != digest) {
-            drop(std::fs::remove_file(self.component(digest)));
-        }
-    }
-
-    fn write(&mut self, plugins: BTreeMap<String, Locked>) -> Result<(), Error> {
-        let wrong = |why: String| Error::Config(format!("`{}`: {why}", self.path.display()));
-        let document = Document { schema: SCHEMA.to_owned(), plugins };
-        let mut text =
-            serde_json::to_vec_pretty(&document).map_err(|error| wrong(error.to_string()))?;
-        text.push(b'\n');
+    /// Changes the plugins as the file has them now, while no other process does, and removes the
+    /// components that no plugin has any more.
+    fn update<T>(
+        &mut self,
+        change: impl FnOnce(&mut BTreeMap<String, Locked>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         folder
             .map_or(Ok(()), syrch_files::make_folder)
-            .and_then(|()| syrch_files::replace(&self.path, &text))
-            .map_err(|error| wrong(error.to_string()))?;
+            .map_err(|error| wrong(&self.path, error))?;
+        let held = hold(&self.path)?;
+        let before = Self::read(&self.path)?.plugins;
+        let mut plugins = before.clone();
+        let changed = change(&mut plugins)?;
+        self.write(plugins)?;
+        let kept: BTreeSet<&str> = self.plugins.values().map(|one| one.digest.as_str()).collect();
+        for gone in before.values().filter(|one| !kept.contains(one.digest.as_str())) {
+            drop(std::fs::remove_file(self.component(&gone.digest)));
+        }
+        drop(held);
+        Ok(changed)
+    }
+
+    fn write(&mut self, plugins: BTreeMap<String, Locked>) -> Result<(), Error> {
+        let document = Document { schema: SCHEMA.to_owned(), plugins };
+        let mut text =
+            serde_json::to_vec_pretty(&document).map_err(|error| wrong(&self.path, error))?;
+        text.push(b'\n');
+        // What cannot be read again would lock the user out of all commands.
+        parse(&text).map_err(|why| wrong(&self.path, why))?;
+        syrch_files::replace(&self.path, &text).map_err(|error| wrong(&self.path, error))?;
         self.plugins = document.plugins;
         Ok(())
     }
@@ -164,20 +189,81 @@ impl Lock {
     /// # Errors
     /// When there is none.
     pub fn find(&self, name: &str) -> Result<&Locked, Error> {
-        self.plugins.get(name).ok_or_else(|| self.unknown(name))
-    }
-
-    fn unknown(&self, name: &str) -> Error {
-        let path = self.path.display();
-        Error::Config(format!("`{path}` has no plugin `{name}`"))
+        self.plugins.get(name).ok_or_else(|| unknown(&self.path, name))
     }
 
     /// The grants of the plugin of a digest; `None` if it was not added. Of several names for one
     /// plugin, only what all of them are granted counts.
-    #[must_use]
-    pub fn grants(&self, digest: &str) -> Option<Grants> {
-        let all = self.plugins.values().filter(|one| one.digest == digest);
-        all.map(|one| one.granted.narrow(&one.wanted)).reduce(|one, other| one.narrow(&other))
+    ///
+    /// # Errors
+    /// When these grants name tables and have none in common.
+    pub fn grants(&self, digest: &str) -> Result<Option<Grants>, Error> {
+        let mut all: Option<Grants> = None;
+        for (name, one) in self.plugins.iter().filter(|(_, one)| one.digest == digest) {
+            let granted = one
+                .granted
+                .narrow(&one.wanted)
+                .and_then(|own| all.as_ref().map_or(Ok(own.clone()), |all| own.narrow(all)));
+            let granted = granted
+                .map_err(|why| wrong(&self.path, format!("the grants of `{name}`: {why}")))?;
+            all = Some(granted);
+        }
+        Ok(all)
+    }
+}
+
+fn wrong(path: &Path, why: impl std::fmt::Display) -> Error {
+    Error::Config(format!("`{}`: {why}", path.display()))
+}
+
+fn unknown(path: &Path, name: &str) -> Error {
+    Error::Config(format!("`{}` has no plugin `{name}`", path.display()))
+}
+
+/// Waits until no other process changes the lock at a path, and keeps others from it as long as the
+/// file is open.
+fn hold(path: &Path) -> Result<File, Error> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".lock");
+    let beside = PathBuf::from(beside);
+    if beside.exists() && !beside.is_file() {
+        return Err(wrong(&beside, "is no plain file"));
+    }
+    let file = syrch_files::private(OpenOptions::new().append(true).create(true))
+        .open(&beside)
+        .map_err(|error| wrong(&beside, error))?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(wrong(&beside, error)),
+            Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
+                return Err(wrong(path, "another command changes it and does not end"));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// The plugins of the text of a lock.
+fn parse(text: &[u8]) -> Result<BTreeMap<String, Locked>, String> {
+    if text.len() as u64 > LONGEST {
+        return Err("is too large for a lock of plugins".to_owned());
+    }
+    let Document { schema, plugins } =
+        serde_json::from_slice(text).map_err(|error| format!("is no lock of plugins: {error}"))?;
+    if schema != SCHEMA {
+        return Err(format!("is of the form `{schema}`, and this host reads {SCHEMA}"));
+    }
+    // It is a part of a path, and compared with what is computed, in lower case.
+    let is_digest = |text: &str| {
+        text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    };
+    match plugins.iter().find(|(_, one)| !is_digest(&one.digest)) {
+        Some((name, _)) => {
+            Err(format!("the digest of `{name}` is none: it has 64 digits of hex in lower case"))
+        }
+        None => Ok(plugins),
     }
 }
 
@@ -208,16 +294,18 @@ mod tests {
         let mut lock = Lock::read(&path).unwrap();
         assert!(lock.plugins().is_empty());
         let one = "a".repeat(64);
-        lock.insert("short", lock_plugin(&one, &["llm", "rows=none"])).unwrap();
-        lock.insert("again", lock_plugin(&one, &["llm", "sql"])).unwrap();
+        lock.insert("short", None, lock_plugin(&one, &["llm", "rows=none"]), None).unwrap();
+        lock.insert("again", None, lock_plugin(&one, &["llm", "sql"]), None).unwrap();
         assert_eq!(Lock::read(&path).unwrap(), lock);
         // Two names of one plugin: neither adds to the other.
-        assert_eq!(lock.grants(&one).unwrap(), grants(&["llm", "rows=none"]));
-        assert_eq!(lock.grants(&"b".repeat(64)), None);
+        assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm", "rows=none"]));
+        assert_eq!(lock.grants(&"b".repeat(64)).unwrap(), None);
         let text = std::fs::read_to_string(&path).unwrap();
+        let upper = "A".repeat(64);
         for (from, to, why) in [
             ("syrch.lock/1", "syrch.lock/9", "is of the form"),
             (one.as_str(), "../../evil", "is none"),
+            (one.as_str(), upper.as_str(), "in lower case"),
             ("\"bytes\"", "\"trust\"", "is no lock"),
             ("rows=none", "rows=all", "is no lock"),
         ] {
@@ -225,8 +313,9 @@ mod tests {
             let error = Lock::read(&path).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+        std::fs::write(&path, text).unwrap();
         assert!(lock.remove("short").is_ok() && lock.remove("short").is_err());
-        assert_eq!(lock.grants(&one).unwrap(), grants(&["llm", "sql"]));
+        assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm", "sql"]));
     }
 
     #[test]
@@ -234,7 +323,73 @@ mod tests {
         let scratch = syrch_kit::scratch();
         let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
         let one = "a".repeat(64);
-        lock.insert("short", lock_plugin(&one, &["llm", "cells", "evaluate"])).unwrap();
-        assert_eq!(lock.grants(&one).unwrap(), grants(&["llm"]));
+        lock.insert("short", None, lock_plugin(&one, &["llm", "cells", "evaluate"]), None).unwrap();
+        assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm"]));
+    }
+
+    #[test]
+    fn grants_without_a_common_table_are_an_error_and_not_all_tables() {
+        let scratch = syrch_kit::scratch();
+        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
+        let one = "a".repeat(64);
+        lock.insert("first", None, lock_plugin(&one, &["tables=orders"]), None).unwrap();
+        lock.insert("second", None, lock_plugin(&one, &["tables=customers"]), None).unwrap();
+        let error = lock.grants(&one).unwrap_err().to_string();
+        for part in ["`second`", "tables=orders", "tables=customers"] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_lock_that_could_not_be_read_again_is_not_written() {
+        let scratch = syrch_kit::scratch();
+        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
+        lock.insert("first", None, lock_plugin(&"a".repeat(64), &["llm"]), None).unwrap();
+        let before = std::fs::read(lock.path()).unwrap();
+        let mut empty = lock_plugin(&"b".repeat(64), &["llm"]);
+        empty.granted.tables = Some(Vec::new());
+        assert!(lock.insert("second", None, empty, None).is_err());
+        assert_eq!(std::fs::read(lock.path()).unwrap(), before);
+    }
+
+    #[test]
+    fn a_change_keeps_what_others_have_changed_meanwhile() {
+        let scratch = syrch_kit::scratch();
+        let path = scratch.path().join(FILE);
+        let seen = lock_plugin(&"a".repeat(64), &["llm", "sql"]);
+        let mut stale = Lock::read(&path).unwrap();
+        let mut other = Lock::read(&path).unwrap();
+        other.insert("votes", None, seen.clone(), None).unwrap();
+        stale.insert("short", None, lock_plugin(&"b".repeat(64), &["llm"]), None).unwrap();
+        assert_eq!(Lock::read(&path).unwrap().plugins().len(), 2, "neither was lost");
+        let denied = lock_plugin(&"a".repeat(64), &["sql"]);
+        other.insert("votes", Some(&seen), denied.clone(), None).unwrap();
+        let error = stale.insert("votes", Some(&seen), seen.clone(), None).unwrap_err();
+        assert!(error.to_string().contains("meanwhile"), "{error}");
+        assert_eq!(Lock::read(&path).unwrap().find("votes").unwrap(), &denied);
+        let threads = (0..6).map(|number| {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                let mut lock = Lock::read(&path).unwrap();
+                let locked = lock_plugin(&"c".repeat(64), &["llm"]);
+                lock.insert(&format!("plugin-{number}"), None, locked, None).unwrap();
+            })
+        });
+        threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(Lock::read(&path).unwrap().plugins().len(), 8);
+    }
+
+    #[test]
+    fn only_a_plain_file_of_a_bounded_size_is_a_lock() {
+        let scratch = syrch_kit::scratch();
+        let path = scratch.path().join(FILE);
+        File::create(&path).unwrap().set_len(LONGEST + 1).unwrap();
+        assert!(Lock::read(&path).unwrap_err().to_string().contains("too large"));
+        for wrong in [scratch.path(), Path::new("/dev/zero")] {
+            if wrong.exists() {
+                let error = Lock::read(wrong).unwrap_err().to_string();
+                assert!(error.contains("no plain file"), "{error}");
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
-use syrch_core::{Catalog, Ledger, Problem, blocking};
+use syrch_core::{Catalog, Grants, Ledger, Problem, blocking};
 use syrch_journal::{
     Defined, Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode,
     RowRetention, RunKind, Writer,
@@ -299,11 +299,16 @@ impl Host {
     ) -> RunState {
         let ledger = Ledger::within(self.settings.budgets.clone(), self.shared.total());
         // A built-in plugin that is named as such has no grants of its own.
-        let added = self.plugins.with_sources(&self.settings).filter_map(|(source, one)| {
-            matches!(source, Some(PluginSource::File(_))).then(|| one.plugin().digest().to_owned())
-        });
+        let added = self
+            .plugins
+            .with_sources(&self.settings)
+            .filter(|(source, _)| matches!(source, Some(PluginSource::File(_))))
+            .map(|(_, one)| one.plugin().digest().to_owned());
         let allowances = added.filter_map(|digest| {
-            let grants = self.settings.lock.grants(&digest)?;
+            // Grants that contradict each other are an error before a search starts; here they
+            // are none.
+            let grants = self.settings.lock.grants(&digest);
+            let grants = grants.unwrap_or_else(|_| Some(Grants::default()))?;
             Some((digest, Allowance::new(grants)))
         });
         let allowances = allowances.collect();
@@ -326,6 +331,7 @@ impl Host {
             warning: None,
             verified: None,
             defined: Defined::default(),
+            requests: Arc::default(),
             stale: None,
         }
     }

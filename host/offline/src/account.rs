@@ -105,7 +105,7 @@ impl<'a> Parts<'a> {
             )
         }
         let conditions = self.conditions.iter().map(|condition| condition.operator);
-        conditions.chain(self.having.iter().copied()).filter(|operator| compares(operator)).count()
+        conditions.chain(self.having.iter().copied()).filter(compares).count()
     }
 
     fn writes(&self, number: &str) -> bool {

@@ -136,7 +136,7 @@ impl Error {
             }
             Self::NoWheel { .. } => {
                 "with --no-scripts a line is a package of the registry with its versions, such as \
-                 `componentize-py==0.25.1`"
+                 `componentize-py==0.25.1` or `\"esbuild\": \"0.28.2\"`"
             }
             Self::Definition(_) => {
                 "plugin.yml has `name`, `language`, `roles`, and perhaps `entry`, `sdk` and `wants`"

@@ -103,6 +103,39 @@ pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
 /// The error of an option that an untrusted file may not set.
 const NOT_FOUND: &str = "may not be set by a file found in a folder";
 
+/// The error of a plugin that an untrusted file may not name.
+const ONLY_BUILTIN: &str = "may only name a built-in plugin in a file found in a folder";
+/// The setting by which a node of a flow names the plugin that it hands its task to.
+const PLUGIN: &str = "plugin";
+/// Values deep at most: what is deeper is refused in an untrusted file.
+const DEEPEST: usize = 64;
+
+/// Returns true if a value is the name of a built-in plugin.
+fn is_builtin_source(value: &Value) -> bool {
+    match PluginSource::parse(value.as_str().unwrap_or_default()) {
+        PluginSource::Builtin(name) => is_builtin(&name),
+        PluginSource::File(_) => false,
+    }
+}
+
+/// Returns true if a setting names a plugin that is not built in, itself or at any depth, as the
+/// nodes of flows and of inner flows do.
+fn names_other_plugin(key: &str, value: &Value, depth: usize) -> bool {
+    if depth > DEEPEST {
+        return true;
+    }
+    if key == PLUGIN && !is_builtin_source(value) {
+        return true;
+    }
+    match value {
+        Value::Object(members) => {
+            members.iter().any(|(key, inner)| names_other_plugin(key, inner, depth + 1))
+        }
+        Value::Array(items) => items.iter().any(|inner| names_other_plugin("", inner, depth + 1)),
+        _ => false,
+    }
+}
+
 /// Returns true if a file that was found in a folder may hold settings for that target. Calibrator
 /// and reward decide how sure an answer is, and settings by name reach every plugin.
 fn may_be_found(target: Target) -> bool {
@@ -238,13 +271,9 @@ impl Reader<'_> {
             WhenFound::SetsOfBuiltin(_) => None,
             WhenFound::Lowers if is_at_most(value, &spec.get(&self.defaults)) => None,
             WhenFound::Lowers => Some("may only be lowered by a file found in a folder"),
-            WhenFound::NamesBuiltin => {
-                match PluginSource::parse(value.as_str().unwrap_or_default()) {
-                    // An added plugin is used only where the user names it.
-                    PluginSource::Builtin(name) if is_builtin(&name) => None,
-                    _ => Some("may only name a built-in plugin in a file found in a folder"),
-                }
-            }
+            // An added plugin is used only where the user names it.
+            WhenFound::NamesBuiltin if is_builtin_source(value) => None,
+            WhenFound::NamesBuiltin => Some(ONLY_BUILTIN),
             WhenFound::KeepsDefault | WhenFound::Never => Some(NOT_FOUND),
         }
     }
@@ -286,7 +315,12 @@ impl Reader<'_> {
                 continue;
             }
             let origin = self.origin(value.referenced);
-            self.entries.push(Entry::Parameter(target, key.value, value.value.value(), origin));
+            let setting = value.value.value();
+            if self.trust == Trust::Untrusted && names_other_plugin(&key.value, &setting, 0) {
+                self.problem(key.referenced, format!("{} {ONLY_BUILTIN}", target.key(&key.value)));
+                continue;
+            }
+            self.entries.push(Entry::Parameter(target, key.value, setting, origin));
         }
     }
 }
@@ -579,6 +613,29 @@ mod tests {
         );
         let aliased = "plugins: {solver: {config: &x {a: 1}}, reward: {config: *x}}";
         assert!(problems(aliased, Trust::Untrusted).contains("plugins.reward.config.a"));
+    }
+
+    #[test]
+    fn a_flow_in_a_found_file_names_built_in_plugins_alone() {
+        for plugin in ["./evil.wasm", "votes", "''", "3"] {
+            for node in [
+                format!("{{do: solver, settings: {{plugin: {plugin}}}}}"),
+                format!("{{do: all, flow: {{start: b, nodes: {{b: {{plugin: {plugin}}}}}}}}}"),
+                format!(
+                    "{{do: solver, settings: {{plugin: flow, config: [{{plugin: {plugin}}}]}}}}"
+                ),
+            ] {
+                let flow = format!("{{start: a, nodes: {{a: {node}}}}}");
+                let text =
+                    format!("plugins: {{solver: {{plugin: flow, config: {{flow: {flow}}}}}}}");
+                let found = problems(&text, Trust::Untrusted);
+                assert!(found.contains(ONLY_BUILTIN) && found.contains("flow"), "{text}: {found}");
+                assert_eq!(problems(&text, Trust::User), "", "{text}");
+            }
+        }
+        let own = "plugins: {solver: {plugin: flow, config: {flow: {start: a, nodes: {a: {do: \
+                   solver, settings: {plugin: consistency}}}}}}}";
+        assert_eq!(problems(own, Trust::Untrusted), "");
     }
 
     proptest! {

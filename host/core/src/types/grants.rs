@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ports::RowsGrant;
-use crate::text::nearest;
+use crate::text::escape::escape_dangerous;
+use crate::text::{clip, nearest};
 
 /// The ports that are granted by their names. Every plugin has `run`, `wait` and `trace`.
 pub const GRANTED_PORTS: [&str; 7] =
@@ -25,6 +26,10 @@ const LIMITS: [&str; 9] = [
 ];
 /// Millionths of a dollar.
 const MICROS: f64 = 1e6;
+/// Bytes of a word at most.
+const LONGEST: usize = 4_096;
+/// Bytes of a wrong word that an error shows.
+const SHOWN: usize = 60;
 
 /// The grants of one plugin. A limit that is `None` is that of the search; none of them is ever
 /// above it.
@@ -71,6 +76,13 @@ impl Grants {
     /// # Errors
     /// When the word is none of them, or its value is wrong.
     pub fn allow(&mut self, word: &str) -> Result<(), String> {
+        // Grants are shown to whoever is to agree to them, and must not look like other lines.
+        if word.len() > LONGEST || escape_dangerous(word, &[]) != word {
+            let shown = clip(word, SHOWN).escape_debug();
+            return Err(format!(
+                "`{shown}` is no grant: it is too long or has a control character"
+            ));
+        }
         let Some((name, value)) = word.split_once('=') else {
             if !GRANTED_PORTS.contains(&word) {
                 return Err(unknown(word));
@@ -117,15 +129,15 @@ impl Grants {
     }
 
     /// Returns the part of these grants that the others hold, too. Neither widens the other.
-    #[must_use]
-    pub fn narrow(&self, others: &Self) -> Self {
+    ///
+    /// # Errors
+    /// When both name tables and have no pattern in common: no list of tables stands for none.
+    pub fn narrow(&self, others: &Self) -> Result<Self, String> {
         let tables = match (&self.tables, &others.tables) {
-            (Some(own), Some(others)) => {
-                Some(own.iter().filter(|table| others.contains(table)).cloned().collect())
-            }
+            (Some(own), Some(others)) => Some(Self::intersect_tables(own, others)?),
             (own, others) => own.clone().or_else(|| others.clone()),
         };
-        Self {
+        Ok(Self {
             ports: self.ports.intersection(&others.ports).cloned().collect(),
             rows: least(self.rows, others.rows, RowsGrant::least),
             tables,
@@ -136,7 +148,20 @@ impl Grants {
             retrievals: least(self.retrievals, others.retrievals, Ord::min),
             memory: least(self.memory, others.memory, Ord::min),
             cpu: least(self.cpu, others.cpu, Ord::min),
+        })
+    }
+
+    /// Returns the patterns of tables that both lists have.
+    ///
+    /// # Errors
+    /// When there is none, since an empty list would stand for all tables.
+    pub fn intersect_tables(one: &[String], other: &[String]) -> Result<Vec<String>, String> {
+        let both: Vec<String> = one.iter().filter(|table| other.contains(table)).cloned().collect();
+        if both.is_empty() {
+            let [one, other] = [one, other].map(|tables| tables.join(","));
+            return Err(format!("tables={one} and tables={other} have no pattern in common"));
         }
+        Ok(both)
     }
 
     /// The grants as the words of [`Self::allow`]: the ports, then the limits, each in one order.
@@ -253,6 +278,8 @@ mod tests {
             ("rows=some", "is not one of none"),
             ("tables=a,,b", "no value of tables"),
             ("run=1", "is no grant"),
+            ("tables=*\nit is granted nothing", "control character"),
+            ("tables=\u{202e}a", "control character"),
         ] {
             let error = Grants::default().allow(word).unwrap_err();
             assert!(error.contains(why), "{word}: {error}");
@@ -265,10 +292,13 @@ mod tests {
         let wanted = grants(&["llm", "sql", "rows=sample:5", "model-calls=9", "tables=a,b"]);
         let given = grants(&["sql", "cells", "rows=aggregates", "model-calls=20", "tables=b,c"]);
         let both = grants(&["sql", "rows=aggregates", "model-calls=9", "tables=b"]);
-        assert_eq!(wanted.narrow(&given), both);
-        assert_eq!(given.narrow(&wanted), both);
-        assert_eq!(wanted.narrow(&wanted), wanted);
-        assert_eq!(grants(&["llm", "tables=a"]).narrow(&grants(&["llm"])).tables.unwrap(), ["a"]);
+        assert_eq!(wanted.narrow(&given).unwrap(), both);
+        assert_eq!(given.narrow(&wanted).unwrap(), both);
+        assert_eq!(wanted.narrow(&wanted).unwrap(), wanted);
+        let narrowed = grants(&["llm", "tables=a"]).narrow(&grants(&["llm"])).unwrap();
+        assert_eq!(narrowed.tables.unwrap(), ["a"]);
+        let error = grants(&["tables=a"]).narrow(&grants(&["tables=b,c"])).unwrap_err();
+        assert!(error.contains("tables=a and tables=b,c"), "{error}");
         assert_eq!(
             wanted.list_differences(&given)[..3],
             ["- llm", "- rows=sample:5", "- tables=a,b"].map(str::to_owned)

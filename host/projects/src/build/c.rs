@@ -76,7 +76,7 @@ fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
         probe: &version,
         hint: INSTALL,
     };
-    let programs = venv::programs(&build.runner, &build.tools, tool);
+    let programs = venv::programs(&build.runner, &build.tools, tool, &build.record);
     let programs =
         programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;
     let mut zig = Command::new(programs.join("python"));

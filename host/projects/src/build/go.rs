@@ -47,7 +47,7 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
         probe: &["go", "version"],
         hint: INSTALL,
     };
-    let programs = venv::programs(&build.runner, &build.tools, tool);
+    let programs = venv::programs(&build.runner, &build.tools, tool, &build.record);
     Ok(programs.map_err(|error| venv::misses(error, "Go 1.27", INSTALL))?.join("go"))
 }
 

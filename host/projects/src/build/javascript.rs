@@ -19,6 +19,8 @@ const ESBUILD: &str = "esbuild";
 const MANIFEST: &str = "package.json";
 /// The file that says what was installed.
 const STAMP: &str = ".installed";
+/// The package of the SDK.
+const SDK: &str = "syrch-plugin";
 
 /// The engine that runs the module in the component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +79,12 @@ impl Engine {
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let entry = build.entry()?.to_owned();
+    if build.no_scripts
+        && let Some(line) = find_other_source(build.project)?
+    {
+        let path = build.project.folder.join(MANIFEST).display().to_string();
+        return Err(Error::NoWheel { path, line });
+    }
     let engine = Engine::for_project(&build.project.folder)?;
     let modules = modules(build, engine)?;
     let glue = build.folder.join("entry.js");
@@ -147,6 +155,61 @@ pub(super) fn list_packages(project: &Project) -> Result<Vec<String>, Error> {
     Ok(versions.collect())
 }
 
+/// The first package of a project that is not one of the registry by its versions, or the key of
+/// its package.json that names others. The SDK may be a folder, if it brings no program and no
+/// package.
+pub(super) fn find_other_source(project: &Project) -> Result<Option<String>, Error> {
+    let manifest = read_json(&project.folder.join(MANIFEST))?;
+    for key in ["overrides", "workspaces", "bundleDependencies", "bundledDependencies"] {
+        if manifest.get(key).is_some() {
+            return Ok(Some(key.to_owned()));
+        }
+    }
+    let lists = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+    for (name, version) in lists.iter().filter_map(|list| manifest[list].as_object()).flatten() {
+        let version = version.as_str().unwrap_or_default().trim();
+        if !is_registry_version(version) && !(name == SDK && is_own_sdk(project, version)?) {
+            return Ok(Some(format!("{name} {version}")));
+        }
+    }
+    let locked = read_json(&project.folder.join("package-lock.json"))?;
+    let packages = locked["packages"].as_object().into_iter().flatten();
+    let mut others = packages.filter(|(name, package)| {
+        let place = package["resolved"].as_str().unwrap_or("https:");
+        let is_elsewhere = package["link"] == true || !place.starts_with("http");
+        is_elsewhere && *name != &format!("node_modules/{SDK}")
+    });
+    Ok(others.next().map(|(name, _)| format!("package-lock.json: {name}")))
+}
+
+/// Returns true if a version is one of the registry, and no address, alias, archive or path.
+fn is_registry_version(version: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".^~<>=|*+- ".contains(letter);
+    let archives = [".tgz", ".tar", ".tar.gz"];
+    let is_archive = archives.iter().any(|ending| version.to_lowercase().ends_with(ending));
+    version.chars().all(is_plain) && !version.starts_with('.') && !is_archive
+}
+
+/// Returns true if a version is the folder of the project's SDK, which has no programs and asks for
+/// no packages.
+fn is_own_sdk(project: &Project, version: &str) -> Result<bool, Error> {
+    let Some(path) = version.strip_prefix("file:") else { return Ok(false) };
+    let [folder, sdk] =
+        [&project.folder.join(path), &project.sdk].map(|path| path.canonicalize().ok());
+    if folder.is_none() || folder != sdk {
+        return Ok(false);
+    }
+    let manifest = read_json(&project.sdk.join(MANIFEST))?;
+    let more = ["bin", "directories", "dependencies", "optionalDependencies", "peerDependencies"];
+    Ok(more.iter().all(|key| manifest.get(key).is_none()))
+}
+
+/// The JSON of a file; null if there is none.
+fn read_json(path: &Path) -> Result<Value, Error> {
+    let text = files::read_text(path)?.unwrap_or_else(|| "null".to_owned());
+    serde_json::from_str(&text).map_err(|error| Error::file(path, error))
+}
+
 /// The program of an installed package.
 fn program(modules: &Path, name: &str) -> PathBuf {
     let name = if cfg!(windows) { format!("{name}.cmd") } else { name.to_owned() };
@@ -170,8 +233,15 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     let stamp = modules.join(STAMP);
     let pinned = pins(&folder)?;
     let has_tools = [ESBUILD, engine.tool()].iter().all(|tool| program(&modules, tool).is_file());
-    if has_tools && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned) {
+    if has_tools
+        && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned)
+        && build.record.holds(&modules, &pinned)
+    {
         return Ok(modules);
+    }
+    // npm keeps what lies there, which may have come with the project.
+    if modules.exists() && !build.record.is_own(&modules) {
+        std::fs::remove_dir_all(&modules).map_err(|error| Error::file(&modules, error))?;
     }
     build.runner.step(&format!("npm install in {} (once)", folder.display()));
     let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
@@ -188,7 +258,9 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     build.runner.run("npm install", &mut npm, INSTALL)?;
     check_tool(build, &modules, ESBUILD, ESBUILD)?;
     check_tool(build, &modules, engine.tool(), engine.package())?;
-    std::fs::write(&stamp, pins(&folder)?).map_err(|error| Error::file(&stamp, error))?;
+    let installed = pins(&folder)?;
+    std::fs::write(&stamp, &installed).map_err(|error| Error::file(&stamp, error))?;
+    build.record.keep(&modules, &installed);
     Ok(modules)
 }
 
@@ -297,6 +369,43 @@ mod tests {
         let other = r#"{"devDependencies": {"@bytecodealliance/componentize-js": "0.23.0"}}"#;
         assert_eq!(of(other).unwrap(), Engine::StarlingMonkey);
         assert!(of("[").unwrap_err().to_string().contains("package.json"));
+    }
+
+    #[test]
+    fn without_scripts_a_package_is_one_of_the_registry() {
+        let scratch = syrch_kit::scratch();
+        let folder = scratch.path().canonicalize().unwrap();
+        std::fs::create_dir(folder.join("sdk")).unwrap();
+        std::fs::write(folder.join("sdk/package.json"), "{}").unwrap();
+        let project = Project {
+            folder: folder.clone(),
+            name: crate::Name::new("mine").unwrap(),
+            language: crate::Language::Js,
+            roles: Vec::new(),
+            entry: None,
+            sdk: folder.join("sdk"),
+            wants: None,
+        };
+        let find = |manifest: &str| {
+            std::fs::write(folder.join(MANIFEST), manifest).unwrap();
+            find_other_source(&project).unwrap()
+        };
+        let plain = r#"{"dependencies": {"syrch-plugin": "file:./sdk", "esbuild": "^0.28.2"}}"#;
+        assert_eq!(find(plain), None);
+        for version in
+            ["file:./tool", "npm:evil@1", "evil/esbuild", "https://x/e.tgz", "e.tgz", "git+ssh://x"]
+        {
+            let manifest = format!(r#"{{"devDependencies": {{"esbuild": "{version}"}}}}"#);
+            assert_eq!(find(&manifest), Some(format!("esbuild {version}")));
+        }
+        assert!(find(r#"{"overrides": {"esbuild": "file:./tool"}}"#).is_some());
+        let linked =
+            r#"{"packages": {"node_modules/esbuild": {"resolved": "tool", "link": true}}}"#;
+        std::fs::write(folder.join("package-lock.json"), linked).unwrap();
+        assert!(find(plain).unwrap().contains("node_modules/esbuild"));
+        std::fs::remove_file(folder.join("package-lock.json")).unwrap();
+        std::fs::write(folder.join("sdk/package.json"), r#"{"bin": {"esbuild": "x"}}"#).unwrap();
+        assert_eq!(find(plain), Some("syrch-plugin file:./sdk".to_owned()));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod go;
 mod javascript;
 mod plan;
 mod python;
+mod record;
 mod run;
 mod rust;
 mod venv;
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use plan::Plan;
 pub(crate) use plan::is_sdk;
+use record::Record;
 use run::Runner;
 use sha2::{Digest, Sha256};
 
@@ -31,6 +33,9 @@ use crate::{Error, Language, component, contract, files, sources};
 pub struct BuildOptions<'a> {
     /// The folder of the tools that the build installs, instead of `.tools` of the project.
     pub tools: Option<PathBuf>,
+    /// The folder of the user's own state, which records the tools that were installed in
+    /// projects. Without one, they are installed for each build.
+    pub state: Option<PathBuf>,
     /// The environment of the user, of which the tools get what finds them, their folders and the
     /// registries.
     pub environment: &'a [(OsString, OsString)],
@@ -91,6 +96,8 @@ struct Build<'a> {
     wit: PathBuf,
     /// The folder of tools that are installed.
     tools: PathBuf,
+    /// The record of what is installed there.
+    record: Record,
     /// The folder of everything that is made.
     folder: PathBuf,
     /// True if no script of the project or of its packages may run.
@@ -133,6 +140,10 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     files::refuse_links(&folder)?;
     let lock = lock(&folder, options)?;
     let wit = contract::write(project)?;
+    let record = match options.tools.as_ref().filter(|tools| **tools != own_tools) {
+        Some(_) => Record::for_named_folder(),
+        None => Record::new(options.state.as_deref(), &project.folder),
+    };
     let tools = options.tools.clone().unwrap_or(own_tools);
     let environment = environment::keep(options.environment, &project.folder)?;
     let runner = Runner {
@@ -157,7 +168,7 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     }
     let made = folder.join(format!("{}.unchecked.wasm", project.name.as_str()));
     let no_scripts = options.no_scripts;
-    let build = Build { project, wit, tools, folder, no_scripts, runner };
+    let build = Build { project, wit, tools, record, folder, no_scripts, runner };
     match project.language {
         Language::Rust => rust::build(&build, &made),
         Language::Python => python::build(&build, &made),
@@ -238,6 +249,7 @@ mod tests {
         };
         let options = BuildOptions {
             tools: None,
+            state: None,
             environment: &[],
             no_scripts: false,
             verbose: false,
@@ -296,6 +308,7 @@ mod tests {
                 let stop = AtomicBool::new(false);
                 let options = BuildOptions {
                     tools: None,
+                    state: None,
                     environment: &[],
                     no_scripts: false,
                     verbose: false,

@@ -1,16 +1,19 @@
 //! The programs that a build runs, for whoever is to agree to it before it does.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use syrch::syrch_core::text::{clip, count, few};
+use syrch::syrch_core::text::count;
+use syrch::syrch_core::text::escape::{clip_with_remark, escape_quotation};
+use toml::{Table, Value};
 
 use super::{digest, javascript, python};
 use crate::definition::Project;
 use crate::{Error, Language, files};
 
 /// The files that decide which programs run. Their contents are in the digest of a plan.
-const DECIDING: [&str; 14] = [
+const DECIDING: [&str; 15] = [
     "plugin.yml",
     "Cargo.toml",
     "Cargo.lock",
@@ -22,12 +25,25 @@ const DECIDING: [&str; 14] = [
     "requirements.txt",
     "package.json",
     "package-lock.json",
+    "sdk/package.json",
     ".npmrc",
     "go.mod",
     "go.sum",
 ];
-/// Bytes of a step at most: the names in it are the project's.
+/// The settings of cargo and of rustup, which count in each folder and in those above it.
+const SETTINGS: [&str; 4] =
+    [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
+/// The manifest of a package of Rust.
+const MANIFEST: &str = "Cargo.toml";
+/// Folders that tools fill.
+const FILLED: [&str; 3] = ["target", "node_modules", ".git"];
+/// Files of a project and of its packages at most, and their bytes together.
+const MOST: usize = 20_000;
+const LARGEST: u64 = 256 << 20;
+/// Characters of a step at most: the names in it are the project's.
 const LONGEST: usize = 400;
+/// Characters of a step that names a package at most.
+const LONGEST_NAME: usize = 120;
 
 /// The programs that the build of a project runs with the rights of its user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,13 +81,125 @@ impl Plan {
         if sdk.is_dir() && !sdk.starts_with(folder) {
             steps.push(format!("the SDK in `{}`, outside of the project", sdk.display()));
         }
-        steps.iter_mut().for_each(|step| *step = clip(step, LONGEST).to_owned());
-        let mut seen = steps.join("\n");
+        let mut seen = String::new();
         for file in DECIDING {
             let content = files::read(&project.folder.join(file))?.map(digest);
             seen.push_str(&format!("\n{file} {}", content.unwrap_or_default()));
         }
+        let runs_its_files = match project.language {
+            Language::Rust => true,
+            Language::Python => !python::is_plain(project)?,
+            Language::Js | Language::Ts => javascript::find_other_source(project)?.is_some(),
+            Language::Go | Language::C => false,
+        };
+        if runs_its_files {
+            let folders = digest_files(project, &mut seen)?;
+            let folders = folders.iter().map(|folder| folder.display());
+            steps.extend(folders.map(|folder| format!("a package outside of it, in `{folder}`")));
+        }
+        if project.language == Language::Rust {
+            digest_settings_above(&project.folder, &mut seen, &mut steps);
+        }
+        for step in &mut steps {
+            let shown = clip_with_remark(&escape_quotation(step), LONGEST).into_owned();
+            *step = shown;
+        }
+        seen.push_str(&format!("{steps:?}"));
         Ok(Self { digest: digest(seen), steps })
+    }
+}
+
+/// Adds the files of a project to what a digest is made of, and those of the folders that its
+/// manifests of Rust name. Returns the folders of them that lie outside of the project.
+fn digest_files(project: &Project, seen: &mut String) -> Result<Vec<PathBuf>, Error> {
+    let root = project.folder.canonicalize();
+    let root = root.map_err(|error| Error::file(&project.folder, error))?;
+    // Each build writes them anew, and no build reads them.
+    let component = format!("{}.wasm", project.name.as_str());
+    let made = [component.as_str(), ".lock", ".sources", "last-run"];
+    let made = made.map(|name| root.join("build").join(name));
+    let mut roots = vec![root.clone()];
+    let mut folders = vec![root.clone()];
+    let mut number = 0;
+    let mut bytes = 0;
+    while let Some(folder) = folders.pop() {
+        let wrong = |error: std::io::Error| Error::file(&folder, error);
+        let entries = fs::read_dir(&folder).map_err(wrong)?;
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        for path in paths.collect::<Result<BTreeSet<_>, _>>().map_err(wrong)? {
+            let data = fs::symlink_metadata(&path).map_err(|error| Error::file(&path, error))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_filled = FILLED.contains(&name.as_ref())
+                || name == ".tools" && project.language != Language::Rust;
+            if data.is_symlink() {
+                let target = fs::read_link(&path).map_err(|error| Error::file(&path, error))?;
+                seen.push_str(&format!("\n{path:?} {target:?}"));
+            } else if data.is_dir() && !is_filled {
+                folders.push(path);
+            } else if data.is_file() && !made.contains(&path) {
+                number += 1;
+                bytes += data.len();
+                if number > MOST || bytes > LARGEST {
+                    let most = format!("has more than {MOST} files or {LARGEST} bytes to look at");
+                    return Err(Error::file(&folder, most));
+                }
+                let content = fs::read(&path).map_err(|error| Error::file(&path, error))?;
+                if name == MANIFEST {
+                    let text = String::from_utf8_lossy(&content);
+                    let named = list_paths(&text).into_iter();
+                    for other in named.filter_map(|other| folder.join(other).canonicalize().ok()) {
+                        let is_folder = other.is_dir();
+                        let other = match other.parent().filter(|_| !is_folder) {
+                            Some(parent) => parent.to_owned(),
+                            None => other,
+                        };
+                        if !roots.iter().any(|root| other.starts_with(root)) {
+                            roots.push(other.clone());
+                            folders.push(other);
+                        }
+                    }
+                }
+                seen.push_str(&format!("\n{path:?} {}", digest(content)));
+            }
+        }
+    }
+    Ok(roots.split_off(1))
+}
+
+/// The paths that a manifest of Rust names; none of one that cargo cannot read either.
+fn list_paths(manifest: &str) -> Vec<String> {
+    fn collect(key: &str, value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::String(text) if ["path", "build", "workspace"].contains(&key) => {
+                found.push(text.clone());
+            }
+            Value::Table(table) => table.iter().for_each(|(key, value)| collect(key, value, found)),
+            Value::Array(items) => items.iter().for_each(|value| collect(key, value, found)),
+            _ => {}
+        }
+    }
+    let table: Table = manifest.parse().unwrap_or_default();
+    let mut found = Vec::new();
+    table.iter().for_each(|(key, value)| collect(key, value, &mut found));
+    found
+}
+
+/// Adds the files above a project that decide what cargo runs, and a step for each that names
+/// programs.
+fn digest_settings_above(project: &Path, seen: &mut String, steps: &mut Vec<String>) {
+    for folder in project.ancestors().skip(1) {
+        for name in SETTINGS.into_iter().chain([MANIFEST]) {
+            let path = folder.join(name);
+            // They are the user's: a link is followed, and what cannot be read is no setting.
+            let is_file = fs::metadata(&path).is_ok_and(|data| data.is_file());
+            let content = if is_file { fs::read(&path).ok() } else { None };
+            let Some(content) = content else { continue };
+            seen.push_str(&format!("\n{path:?} {}", digest(content)));
+            if name != MANIFEST {
+                let path = path.display();
+                steps.push(format!("the programs and toolchains that `{path}` names"));
+            }
+        }
     }
 }
 
@@ -79,51 +207,61 @@ fn exists(project: &Project, file: &str) -> bool {
     fs::symlink_metadata(project.folder.join(file)).is_ok()
 }
 
+fn name_package(package: &str) -> String {
+    let step = format!("the package {package}");
+    clip_with_remark(&escape_quotation(&step), LONGEST_NAME).into_owned()
+}
+
 fn describe_rust(project: &Project) -> Result<Vec<String>, Error> {
     let own = if exists(project, "build.rs") { " (build.rs)" } else { "" };
     let lock = files::read_text(&project.folder.join("Cargo.lock"))?;
+    let names = lock.iter().flat_map(|lock| lock.lines());
+    let names = names.filter_map(|line| line.strip_prefix("name = "));
+    let names: Vec<&str> = names.map(|name| name.trim_matches('"')).collect();
     let packages = match &lock {
         None => "all packages that cargo chooses, since there is no Cargo.lock".to_owned(),
-        Some(lock) => {
-            let names = lock.lines().filter_map(|line| line.strip_prefix("name = "));
-            let names: Vec<&str> = names.map(|name| name.trim_matches('"')).collect();
-            let number = count(names.len(), "package");
-            format!("the {number} of Cargo.lock: {}", few(names))
-        }
+        Some(_) => format!("the {} of Cargo.lock:", count(names.len(), "package")),
     };
     let mut steps = vec![
         "cargo build".to_owned(),
         format!("build scripts and procedural macros of the project{own} and of {packages}"),
     ];
-    let settings = [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
-    let named = settings.iter().filter(|file| exists(project, file));
+    steps.extend(names.into_iter().map(name_package));
+    let named = SETTINGS.iter().filter(|file| exists(project, file));
     steps.extend(named.map(|file| format!("the programs and toolchains that `{file}` names")));
     Ok(steps)
 }
 
 fn describe_python(project: &Project, no_scripts: bool) -> Result<Vec<String>, Error> {
-    let packages = few(python::list_packages(project)?);
+    let packages = python::list_packages(project)?;
     let back_ends = match no_scripts {
         true => "from wheels alone",
         false => "with the build back ends of those that have no wheel",
     };
-    Ok(vec![
-        format!("pip install of {packages}, {back_ends}"),
+    let number = count(packages.len(), "package");
+    let mut steps = vec![format!("pip install of {number}, {back_ends}:")];
+    steps.extend(packages.iter().map(|package| name_package(package)));
+    steps.push(
         "componentize-py as these packages have it, which runs the project's modules in a sandbox"
             .to_owned(),
-    ])
+    );
+    Ok(steps)
 }
 
 fn describe_javascript(project: &Project) -> Result<Vec<String>, Error> {
-    let packages = few(javascript::list_packages(project)?);
+    let packages = javascript::list_packages(project)?;
     let settings = match exists(project, ".npmrc") {
         true => " under the settings of its `.npmrc`",
         false => "",
     };
-    Ok(vec![
-        format!("npm install of {packages}{settings}, without the scripts of packages"),
+    let number = count(packages.len(), "package");
+    let mut steps =
+        vec![format!("npm install of {number}{settings}, without the scripts of packages:")];
+    steps.extend(packages.iter().map(|package| name_package(package)));
+    steps.push(
         "esbuild and the program that makes components, as these packages have them".to_owned(),
-    ])
+    );
+    Ok(steps)
 }
 
 /// Returns true if a folder has all files of the SDK of a language as this host has them.
@@ -167,7 +305,8 @@ mod tests {
         write("Cargo.lock", "[[package]]\nname = \"mine\"\n\n[[package]]\nname = \"evil\"\n");
         write(".cargo/config.toml", "[build]\nrustc-wrapper = \"./evil\"\n");
         let plan = Plan::read(&rust, false).unwrap();
-        for part in ["(build.rs)", "2 packages of Cargo.lock: mine, evil", ".cargo/config.toml"] {
+        for part in ["(build.rs)", "2 packages of Cargo.lock", "package evil", ".cargo/config.toml"]
+        {
             assert!(plan.steps.iter().any(|step| step.contains(part)), "{part}: {plan:?}");
         }
         assert_eq!(plan, Plan::read(&rust, false).unwrap());
@@ -179,14 +318,68 @@ mod tests {
         let python = project(scratch.path(), Language::Python);
         write("requirements.txt", "# tools\ncomponentize-py==0.25.1\nevil @ https://x/e.tar.gz\n");
         let scripts = Plan::read(&python, false).unwrap();
-        assert!(scripts.steps[0].contains("evil @ https://x") && scripts.steps[0].contains("back"));
+        assert!(scripts.steps[2].contains("evil @ https://x") && scripts.steps[0].contains("back"));
         assert!(Plan::read(&python, true).unwrap().steps[0].contains("wheels alone"));
 
         let js = project(scratch.path(), Language::Js);
         write("package.json", r#"{"devDependencies": {"esbuild": "npm:evil@1"}}"#);
         write(".npmrc", "git=./evil\n");
-        let step = &Plan::read(&js, false).unwrap().steps[0];
-        assert!(step.contains("esbuild npm:evil@1") && step.contains(".npmrc"), "{step}");
+        let steps = Plan::read(&js, false).unwrap().steps;
+        assert!(
+            steps[1].contains("esbuild npm:evil@1") && steps[0].contains(".npmrc"),
+            "{steps:?}"
+        );
+    }
+
+    #[test]
+    fn all_that_cargo_may_run_is_in_the_digest() {
+        let scratch = syrch_kit::scratch();
+        let write = |path: &str, text: &str| {
+            let path = scratch.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("p/Cargo.toml", "[package]\nbuild = \"x.rs\"\n[dependencies]\na.path = \"../a\"\n");
+        write("a/Cargo.toml", "[dependencies]\nb = {path = \"../b\"}\n");
+        for path in ["p/x.rs", "p/src/lib.rs", "a/src/lib.rs", "b/build.rs", "p/build/mine.wasm"] {
+            write(path, "one");
+        }
+        let rust = project(&scratch.path().join("p").canonicalize().unwrap(), Language::Rust);
+        let mut before = Plan::read(&rust, false).unwrap();
+        assert!(before.steps.iter().any(|step| step.contains("outside")), "{before:?}");
+        for path in [
+            "p/x.rs",
+            "p/src/lib.rs",
+            "p/src/new.rs",
+            "a/src/lib.rs",
+            "b/build.rs",
+            ".cargo/config.toml",
+            "rust-toolchain.toml",
+            "Cargo.toml",
+        ] {
+            write(path, "# two");
+            let after = Plan::read(&rust, false).unwrap();
+            assert_ne!(before.digest, after.digest, "{path}");
+            before = after;
+        }
+        for path in ["p/build/mine.wasm", "p/target/x", "p/.git/x", "p/node_modules/x"] {
+            write(path, "# two");
+            assert_eq!(before, Plan::read(&rust, false).unwrap(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_step_is_one_line_and_names_each_package() {
+        let scratch = syrch_kit::scratch();
+        let python = project(scratch.path(), Language::Python);
+        let packages: String = (0..50).map(|number| format!("package-{number}==1\n")).collect();
+        let long = "x".repeat(500);
+        let text = format!("{packages}evil\u{202e}==1\n{long}\n");
+        fs::write(scratch.path().join("requirements.txt"), text).unwrap();
+        let steps = Plan::read(&python, false).unwrap().steps;
+        assert!(steps.iter().any(|step| step == "the package package-49==1"), "{steps:?}");
+        assert!(steps.iter().all(|step| step.chars().count() < 140), "{steps:?}");
+        assert!(!steps.concat().contains('\u{202e}'));
     }
 
     #[cfg(unix)]

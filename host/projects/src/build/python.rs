@@ -28,7 +28,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
         probe: &["componentize-py", "--version"],
         hint: NAMED,
     };
-    let programs = venv::programs(&build.runner, &build.tools, tool)?;
+    let programs = venv::programs(&build.runner, &build.tools, tool, &build.record)?;
     // Only the sources: whatever lies on the path could come along.
     let staged = build.folder.join("python");
     sources::copy(&build.project.folder, &staged)?;
@@ -58,6 +58,11 @@ fn is_plain_package(line: &str) -> bool {
             && line.chars().all(is_plain)
             && !line.contains(" -")
             && !is_archive
+}
+
+/// Returns true if all packages of a project are those of the registry, with their versions.
+pub(super) fn is_plain(project: &Project) -> Result<bool, Error> {
+    Ok(list_packages(project)?.iter().all(|line| is_plain_package(line)))
 }
 
 /// The packages of a project, as its list names them.

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use syrch::syrch_core::text::few;
 
+use super::record::Record;
 use super::run::Runner;
 use crate::Error;
 
@@ -35,6 +36,7 @@ pub(super) fn programs(
     runner: &Runner<'_>,
     folder: &Path,
     tool: Tool<'_>,
+    record: &Record,
 ) -> Result<PathBuf, Error> {
     let requirements = tool.requirements;
     let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
@@ -42,6 +44,7 @@ pub(super) fn programs(
     let program = programs.join(tool.probe.first().copied().unwrap_or_default());
     if program.is_file()
         && std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp)
+        && record.holds(folder, &stamp)
     {
         return Ok(programs);
     }
@@ -53,7 +56,7 @@ pub(super) fn programs(
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .collect();
     let why = match folder.join(STAMP).is_file() && program.is_file() {
-        true => "anew, since the folder was moved or other versions are wanted",
+        true => "anew, since it was not installed here or other versions are wanted",
         false => "once",
     };
     runner.step(&format!("installing {} into {} ({why})", few(packages), folder.display()));
@@ -86,7 +89,9 @@ pub(super) fn programs(
             });
         }
         let path = folder.join(STAMP);
-        std::fs::write(&path, &stamp).map_err(|error| Error::file(&path, error))
+        std::fs::write(&path, &stamp).map_err(|error| Error::file(&path, error))?;
+        record.keep(folder, &stamp);
+        Ok(())
     };
     let installed = install();
     if let Some(earlier) = earlier {
@@ -193,7 +198,7 @@ mod tests {
         if python(&runner).is_err() {
             return println!("skipped: this machine has no Python");
         }
-        programs(&runner, &folder, NOBODY).unwrap_err();
+        programs(&runner, &folder, NOBODY, &Record::default()).unwrap_err();
         assert!(
             matches!(&steps.lock().unwrap()[..], [step] if step.contains("(anew, ")),
             "{steps:?}"
@@ -209,7 +214,7 @@ mod tests {
         std::fs::write(&kept, "kept").unwrap();
         let stop = std::sync::atomic::AtomicBool::new(false);
         let runner = Runner { environment: &[], verbose: false, report: &|_| {}, stop: &stop };
-        let error = programs(&runner, folder.path(), NOBODY).unwrap_err();
+        let error = programs(&runner, folder.path(), NOBODY, &Record::default()).unwrap_err();
         assert!(error.to_string().contains("no virtual environment"), "{error}");
         assert!(kept.is_file());
     }

@@ -20,7 +20,7 @@ pub(crate) struct AddArgs {
     name: Option<String>,
     #[command(flatten)]
     grants: GrantArgs,
-    /// Add it without asking
+    /// Add it without asking. Together with --name it replaces the added plugin of that name
     #[arg(long)]
     yes: bool,
 }
@@ -31,8 +31,8 @@ impl Run for AddArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        let name = self.name.as_deref();
-        let (name, mut new, staged) = locked::examine(&context, &self.source, name).await?;
+        let (name, mut new, staged) =
+            locked::examine(&context, &self.source, self.name.as_deref()).await?;
         let mut lock = locked::lock(&context)?;
         let old = lock.plugins().get(&name).cloned();
         // An update is granted what the plugin had: what it asks for beyond has to be named.
@@ -40,6 +40,17 @@ impl Run for AddArgs {
         self.grants.change(&new.wanted, &mut new.granted, old.is_none())?;
         let lines = locked::describe(&name, old.as_ref(), &new);
         context.console.clear();
+        // The name is the stranger's, and would take the grants of the plugin that has it.
+        let is_same =
+            old.as_ref().is_none_or(|old| (&old.digest, &old.source) == (&new.digest, &new.source));
+        if self.yes && self.name.is_none() && !is_same {
+            lines.iter().for_each(|line| context.console.ask(line));
+            let message = format!("`{name}` was not replaced: an added plugin has this name");
+            return Err(Failure::new(Exit::Denied, message).hint(format!(
+                "--name {name} together with --yes replaces it, which keeps its grants; --name \
+                 with another name adds this one beside it"
+            )));
+        }
         if self.yes {
             lines.iter().for_each(|line| context.console.note(line));
         } else if !lines.is_empty() {
@@ -52,9 +63,7 @@ impl Run for AddArgs {
                 ));
             }
         }
-        staged.keep(&lock.component(&new.digest))?;
-        lock.insert(&name, new.clone())?;
-        old.iter().for_each(|old| lock.forget(&old.digest));
+        lock.insert(&name, old.as_ref(), new.clone(), Some(staged.path()))?;
         locked::show(&context, &name, &new)?;
         Ok(Exit::Answered)
     }

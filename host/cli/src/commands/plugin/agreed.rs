@@ -29,10 +29,12 @@ pub(super) async fn ask(
     arguments: &ProjectArgs,
     project: &Project,
 ) -> Outcome<()> {
-    let plan = Plan::read(project, arguments.no_scripts)?;
     let agreed = read(context).remove(&project.folder.display().to_string());
-    let is_known = |agreed: String| agreed == plan.digest || Some(agreed) == own(&project.folder);
-    if agreed.is_some_and(is_known) {
+    if agreed.is_some() && agreed == own(&project.folder) {
+        return Ok(());
+    }
+    let plan = Plan::read(project, arguments.no_scripts)?;
+    if agreed.is_some_and(|agreed| agreed == plan.digest) {
         return Ok(());
     }
     let folder = arguments.folder.display();
@@ -47,7 +49,12 @@ pub(super) async fn ask(
     context.console.ask(&list);
     let question = "Build it, and again until one of these changes?";
     if confirm(&context.console, &context.interrupt, question).await {
-        return Ok(());
+        // Somebody may have changed it while the user read.
+        if Plan::read(project, arguments.no_scripts)? == plan {
+            return Ok(());
+        }
+        let message = format!("nothing was built: files of `{folder}` were changed meanwhile");
+        return Err(Failure::new(Exit::Denied, message).hint("build it again to see what it runs"));
     }
     let message =
         format!("nothing was built: what the build of `{folder}` runs needs your consent");

@@ -49,7 +49,8 @@ impl Run for GrantsArgs {
             self.grants.change(&new.wanted, &mut new.granted, false)?;
             let lines = locked::describe(&name, Some(lock.find(&name)?), &new);
             lines.iter().for_each(|line| context.console.note(line));
-            lock.insert(&name, new.clone())?;
+            let old = lock.find(&name)?.clone();
+            lock.insert(&name, Some(&old), new.clone(), None)?;
         }
         locked::show(&context, &name, &new)?;
         Ok(Exit::Answered)

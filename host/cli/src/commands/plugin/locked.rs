@@ -8,6 +8,7 @@ use syrch::files;
 use syrch::lock::{Lock, Locked};
 use syrch::plugins;
 use syrch::settings::PluginSource;
+use syrch::syrch_core::text::escape::escape_quotation;
 use syrch::syrch_core::{CONTRACT_VERSION, Grants};
 use syrch_projects::{Name, Package};
 
@@ -54,7 +55,7 @@ impl GrantArgs {
             return Err(usage(format!("the plugin does not ask for `{port}`")));
         }
         self.deny.iter().try_for_each(|port| granted.deny(port)).map_err(usage)?;
-        *granted = granted.narrow(wanted);
+        *granted = granted.narrow(wanted).map_err(usage)?;
         Ok(())
     }
 }
@@ -63,10 +64,9 @@ impl GrantArgs {
 pub(super) struct Staged(PathBuf);
 
 impl Staged {
-    /// Moves the component to its place.
-    pub(super) fn keep(self, place: &Path) -> Outcome<()> {
-        std::fs::rename(&self.0, place)
-            .map_err(|error| Failure::config(format!("`{}`: {error}", place.display())))
+    /// The path of the component until it is added.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 }
 
@@ -115,7 +115,7 @@ pub(super) async fn examine(
     })?;
     let ports = Grants::for_ports(found.imports.iter().map(String::as_str));
     let wanted = match package.wants {
-        Some(wants) => wants.narrow(&ports),
+        Some(wants) => wants.narrow(&ports).map_err(Failure::config)?,
         None => ports,
     };
     let locked = Locked {
@@ -139,9 +139,14 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
     let roles =
         |one: &Locked| one.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
     let short = |one: &Locked| one.digest.get(..12).unwrap_or_default().to_owned();
+    let source = |one: &Locked| {
+        let source = one.source.display().to_string();
+        escape_quotation(&source).into_owned()
+    };
     let Some(old) = old else {
         return vec![
             format!("{name} is new: {}, {} bytes, for {}", short(new), new.bytes, roles(new)),
+            format!("it comes from `{}`", source(new)),
             format!("it asks for {}", words(&new.wanted)),
             format!("it is granted {}", words(&new.granted)),
         ];
@@ -150,6 +155,9 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
     if old.digest != new.digest {
         let [before, after] = [old, new].map(|one| format!("{} ({} bytes)", short(one), one.bytes));
         lines.push(format!("{name}: component {before} becomes {after}"));
+    }
+    if old.source != new.source {
+        lines.push(format!("{name}: source `{}` becomes `{}`", source(old), source(new)));
     }
     if old.roles != new.roles {
         lines.push(format!("{name}: roles {} become {}", roles(old), roles(new)));

@@ -105,6 +105,7 @@ pub(super) async fn build(
     let no_scripts = arguments.no_scripts;
     let owned = project.clone();
     let environment = Environment::all();
+    let state = context.environment.state_dir();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     // Tools are waited for without an end, which an async thread must not be.
@@ -114,6 +115,7 @@ pub(super) async fn build(
             &owned,
             &BuildOptions {
                 tools,
+                state,
                 environment: &environment,
                 no_scripts,
                 verbose,
