@@ -168,7 +168,8 @@ pub(super) fn find_other_source(project: &Project) -> Result<Option<String>, Err
     let lists = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
     for (name, version) in lists.iter().filter_map(|list| manifest[list].as_object()).flatten() {
         let version = version.as_str().unwrap_or_default().trim();
-        if !is_registry_version(version) && !(name == SDK && is_own_sdk(project, version)?) {
+        let is_plain = is_registry_version(version) || name == SDK && is_own_sdk(project, version)?;
+        if !is_plain {
             return Ok(Some(format!("{name} {version}")));
         }
     }
