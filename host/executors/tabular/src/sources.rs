@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// A stranger's folder could show any file of the user's as a table.
+    /// A folder of somebody else's could show any file of the user's as a table.
     #[test]
     fn links_in_a_folder_or_a_pattern_are_refused() {
         use std::os::unix::fs::symlink;

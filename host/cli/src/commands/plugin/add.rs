@@ -40,7 +40,7 @@ impl Run for AddArgs {
         self.grants.change(&new.wanted, &mut new.granted, old.is_none())?;
         let lines = locked::describe(&name, old.as_ref(), &new);
         context.console.clear();
-        // The name is the stranger's, and would take the grants of the plugin that has it.
+        // The name is its author's, and would take the grants of the plugin that has it.
         let is_same =
             old.as_ref().is_none_or(|old| (&old.digest, &old.source) == (&new.digest, &new.source));
         if self.yes && self.name.is_none() && !is_same {
