@@ -178,22 +178,39 @@ fn core_does_no_io_and_only_app_names_backends() {
     }
 }
 
+/// The lines of `cargo tree`, each crate once.
+fn tree(folder: &Path, words: &str) -> BTreeSet<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--prefix", "none"]).args(words.split(' ')).current_dir(folder);
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+    crates.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+/// `make demo` gives each crate the features that `make test` gives it, so that the tests use what
+/// the demo has compiled.
+#[test]
+fn the_tests_use_what_the_demo_has_compiled() {
+    let root = syrch_kit::repository();
+    let makefile = std::fs::read_to_string(root.join("Makefile")).unwrap();
+    let command = makefile.split_once("\nhost: target\n").unwrap().1.lines().next().unwrap();
+    let packages = command.split_once("build ").unwrap().1.split_once(" --bin").unwrap().0;
+    let demo = tree(&root, &format!("{packages} -e normal,build -f {{p}}|{{f}}"));
+    let tests = tree(&root, "--workspace -e normal,build,dev -f {p}|{f}");
+    assert!(demo.len() > 300, "{} crates", demo.len());
+    let differ: Vec<_> = demo.difference(&tests).collect();
+    assert!(differ.is_empty(), "the features of the tests are others: {differ:#?}");
+}
+
 /// A program that embeds the library for SQLite alone compiles no other engine, no network and no
 /// statistics. `docs/library.md` has the number.
 #[test]
 fn the_library_with_sqlite_alone_stands_on_few_crates() {
-    let mut cargo = Command::new(env!("CARGO"));
-    let words = "tree -p syrch --no-default-features --features sqlite -e normal --prefix none";
     // Features are those of the package in whose folder cargo is called.
     let folder = syrch_kit::repository().join("host/app");
-    let output = cargo.args(words.split(' ')).current_dir(folder).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let tree = String::from_utf8(output.stdout).unwrap();
-    let crates: BTreeSet<&str> = tree
-        .lines()
-        .map(|line| line.trim_end_matches(" (*)"))
-        .filter(|line| !line.is_empty())
-        .collect();
+    let crates = tree(&folder, "-p syrch --no-default-features --features sqlite -e normal");
     assert!((200..290).contains(&crates.len()), "{} crates", crates.len());
     for absent in ["parquet", "postgres", "reqwest", "syrch-grade", "tonic"] {
         let found: Vec<_> = crates.iter().filter(|name| name.starts_with(absent)).collect();
