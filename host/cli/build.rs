@@ -26,17 +26,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = std::env::var(COMMIT).ok().or_else(|| is_release.then(commit).flatten());
     println!("cargo::rustc-env={COMMIT}={}", commit.as_deref().unwrap_or("none"));
-    fn is(variable: &str, value: &str) -> bool {
+    fn is_set_to(variable: &str, value: &str) -> bool {
         std::env::var(variable).is_ok_and(|found| found == value)
     }
-    let is_linux = is("CARGO_CFG_TARGET_OS", "linux");
-    let is_gnu = is_linux && is("CARGO_CFG_TARGET_ENV", "gnu");
-    if is("PROFILE", "debug") && is_gnu {
+    let is_linux = is_set_to("CARGO_CFG_TARGET_OS", "linux");
+    let is_gnu = is_linux && is_set_to("CARGO_CFG_TARGET_ENV", "gnu");
+    if is_set_to("PROFILE", "debug") && is_gnu {
         // At a fixed place: the loader would fill in half a million addresses at each start, and
         // the tests start it thousands of times.
         println!("cargo::rustc-link-arg=-no-pie");
     }
-    if is("PROFILE", "release") && is_linux {
+    if is_set_to("PROFILE", "release") && is_linux {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
         // The 130,000 addresses that the loader fills in take a fiftieth of the space. Such a
         // program starts with this loader or a newer one.

@@ -389,7 +389,7 @@ impl Host {
     pub(crate) fn idle(&self) -> Vec<String> {
         let retrieval = &self.settings.retrieval;
         let knowledge = &self.known.knowledge;
-        fn empty(what: &str, path: &Option<PathBuf>, is_empty: bool) -> Option<String> {
+        fn note_if_empty(what: &str, path: &Option<PathBuf>, is_empty: bool) -> Option<String> {
             let path = path.as_ref().filter(|_| is_empty)?;
             Some(format!("the {what} of `{}` are not used: there are none in it", path.display()))
         }
@@ -404,9 +404,12 @@ impl Host {
                  `{database}`; build-index with the same model for embeddings makes them"
             )
         });
-        let notes = empty("notes", &retrieval.notes, knowledge.sources.notes.is_empty());
-        let examples =
-            empty("solved examples", &retrieval.examples, knowledge.sources.examples.is_empty());
+        let notes = note_if_empty("notes", &retrieval.notes, knowledge.sources.notes.is_empty());
+        let examples = note_if_empty(
+            "solved examples",
+            &retrieval.examples,
+            knowledge.sources.examples.is_empty(),
+        );
         vectors.into_iter().chain(notes).chain(examples).collect()
     }
 }

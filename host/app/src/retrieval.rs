@@ -53,10 +53,11 @@ impl SharedIndex {
 
     async fn get_or_make(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
         let mut made = self.made.lock().await;
-        fn is_of(catalog: &Arc<Catalog>, known: &Arc<Catalog>) -> bool {
+        fn is_same_catalog(catalog: &Arc<Catalog>, known: &Arc<Catalog>) -> bool {
             Arc::ptr_eq(known, catalog) || known == catalog
         }
-        if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_of(catalog, known)) {
+        if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_same_catalog(catalog, known))
+        {
             return Ok(Arc::clone(index));
         }
         let knowledge = Arc::clone(&self.knowledge);

@@ -295,11 +295,11 @@ impl Attempt {
             return Err(denied);
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
-        fn is_asked(context: &Context) -> bool {
+        fn asks_for_change(context: &Context) -> bool {
             let rules = context.run.settings.model.rules();
             rules.is_some_and(|rules| (rules.asks_for_change)(&context.problem.question))
         }
-        if context.notes.has_refused_write() && is_asked(context) {
+        if context.notes.has_refused_write() && asks_for_change(context) {
             let message =
                 "the question asks to change data; nothing was changed, since a search only reads";
             return Err(Error::Sql(SqlError::new(SqlErrorKind::WriteRefused, message)));

@@ -141,16 +141,19 @@ impl FolderLock<'_> {
 /// Opens a folder, and makes it when it is not there. It must be this user's, and nobody else may
 /// write to it. Returns its path without symbolic links, too.
 pub(crate) fn open_private(path: &Path) -> Result<(Dir, PathBuf), CacheError> {
-    fn refuse(path: &Path, reason: String) -> CacheError {
+    fn folder_error(path: &Path, reason: String) -> CacheError {
         CacheError::Folder { path: path.display().to_string(), reason }
     }
-    make_folder(path).map_err(|error| refuse(path, error.to_string()))?;
-    let real = path.canonicalize().map_err(|error| refuse(path, error.to_string()))?;
+    make_folder(path).map_err(|error| folder_error(path, error.to_string()))?;
+    let real = path.canonicalize().map_err(|error| folder_error(path, error.to_string()))?;
     let dir = Dir::open_ambient_dir(&real, ambient_authority())
-        .map_err(|error| refuse(path, error.to_string()))?;
-    let is_private = is_private(&dir).map_err(|error| refuse(path, error.to_string()))?;
+        .map_err(|error| folder_error(path, error.to_string()))?;
+    let is_private = is_private(&dir).map_err(|error| folder_error(path, error.to_string()))?;
     if !is_private {
-        return Err(refuse(path, "another user owns it, or others may write to it".to_owned()));
+        return Err(folder_error(
+            path,
+            "another user owns it, or others may write to it".to_owned(),
+        ));
     }
     Ok((dir, real))
 }

@@ -130,11 +130,11 @@ impl LocalFile {
         let folder = Folder::open(&self.folder)?;
         let path = folder.file();
         let wait = self.options.wait;
-        fn at(path: &std::path::Path, store_error: StoreError) -> CacheError {
+        fn error_at(path: &std::path::Path, store_error: StoreError) -> CacheError {
             store_error.at(path)
         }
-        let lock = folder.lock(wait).map_err(|store_error| at(&path, store_error))?;
-        lock.make_file().map_err(|store_error| at(&path, store_error))?;
+        let lock = folder.lock(wait).map_err(|store_error| error_at(&path, store_error))?;
+        lock.make_file().map_err(|store_error| error_at(&path, store_error))?;
         let store = match Store::open(&path, wait) {
             Err(StoreError::Damaged(reason)) => {
                 self.move_aside(&lock, &reason)?;
@@ -142,7 +142,7 @@ impl LocalFile {
             }
             other => other,
         };
-        let store = store.map_err(|store_error| at(&path, store_error))?;
+        let store = store.map_err(|store_error| error_at(&path, store_error))?;
         let id = folder.id();
         drop(lock);
         Ok(Opened { folder, store, id })

@@ -216,7 +216,7 @@ fn model_request(request: &Request) -> Value {
 }
 
 fn reply(got: &Got) -> Result<Value, Value> {
-    fn convert<T: Serialize, E: Serialize>(result: &Result<T, E>) -> Result<Value, Value> {
+    fn canonicalize<T: Serialize, E: Serialize>(result: &Result<T, E>) -> Result<Value, Value> {
         result.as_ref().map(canonical_value).map_err(canonical_value)
     }
     match got {
@@ -236,24 +236,24 @@ fn reply(got: &Got) -> Result<Value, Value> {
             Ok(json!({ "columns": rows.columns, "rows": rows.rows, "truncated": rows.truncated }))
         }
         Got::Rows(Err(error)) => Err(canonical_value(error)),
-        Got::Facts(result) => convert(result),
-        Got::Plan(result) => convert(result),
-        Got::Stats(result) => convert(result),
-        Got::Compiled(result) => convert(result),
-        Got::Samples(result) => result.as_ref().map_or(Ok(Value::Null), convert),
-        Got::Hits(result) => result.as_ref().map_or(Ok(Value::Null), convert),
+        Got::Facts(result) => canonicalize(result),
+        Got::Plan(result) => canonicalize(result),
+        Got::Stats(result) => canonicalize(result),
+        Got::Compiled(result) => canonicalize(result),
+        Got::Samples(result) => result.as_ref().map_or(Ok(Value::Null), canonicalize),
+        Got::Hits(result) => result.as_ref().map_or(Ok(Value::Null), canonicalize),
         Got::Found(found) => Ok(found
             .iter()
-            .map(|found| match convert(found) {
+            .map(|found| match canonicalize(found) {
                 Ok(hits) => hits,
                 Err(error) => json!({ "error": error }),
             })
             .collect()),
-        Got::Vectors(result) => convert(result),
+        Got::Vectors(result) => canonicalize(result),
         Got::Page(Ok(rows)) => Ok(json!({ "rows": rows })),
         Got::Page(Err(error)) => Err(canonical_value(error)),
-        Got::Calibrated(result) => convert(result),
-        Got::Verdicts(result) => convert(result),
+        Got::Calibrated(result) => canonicalize(result),
+        Got::Verdicts(result) => canonicalize(result),
         Got::Budget(budget) => Ok(canonical_value(budget)),
         Got::Ended(_) | Got::GaveUp(_) => Ok(Value::Null),
     }

@@ -46,13 +46,13 @@ fn tidy(value: Value, depth: usize) -> Value {
 
 /// Signals without those that are zero, as nearly all are.
 fn unlike_default(signals: Map<String, Value>) -> Value {
-    fn is_zero(value: &Value) -> bool {
+    fn is_default_value(value: &Value) -> bool {
         value.as_f64() == Some(0.0)
             || value == &Value::Bool(false)
             || value.is_null()
             || value == &Value::Array(Vec::new())
     }
-    sort_members(signals.into_iter().filter(|(_, value)| !is_zero(value)).collect())
+    sort_members(signals.into_iter().filter(|(_, value)| !is_default_value(value)).collect())
 }
 
 /// A pair of a key and a JSON document.

@@ -241,10 +241,10 @@ pub(crate) fn catalog(value: Value) -> Filled {
 }
 
 pub(crate) fn verdict(value: Value) -> Filled {
-    fn opinion(value: Value) -> Filled {
+    fn fill_opinion(value: Value) -> Filled {
         record("opinion", value, &Opinion::default(), &[])
     }
-    variant(variant(value, "accepted", opinion)?, "rejected", opinion)
+    variant(variant(value, "accepted", fill_opinion)?, "rejected", fill_opinion)
 }
 
 pub(crate) fn plan(value: Value) -> Filled {

@@ -37,7 +37,7 @@ const LENGTH: usize = 4;
 /// When Arrow cannot write the batches, which does not happen for the types that [`ResultSet`]
 /// uses.
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
-    fn fail(error: &dyn std::fmt::Display) -> DecodeError {
+    fn encode_error(error: &dyn std::fmt::Display) -> DecodeError {
         DecodeError(error.to_string())
     }
     let head = Head {
@@ -46,15 +46,16 @@ pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
         doubts: results.doubts().to_vec(),
         sql: results.sql.clone(),
     };
-    let head = serde_json::to_vec(&head).map_err(|error| fail(&error))?;
-    let mut bytes = u32::try_from(head.len()).map_err(|error| fail(&error))?.to_le_bytes().to_vec();
+    let head = serde_json::to_vec(&head).map_err(|error| encode_error(&error))?;
+    let mut bytes =
+        u32::try_from(head.len()).map_err(|error| encode_error(&error))?.to_le_bytes().to_vec();
     bytes.extend(head);
-    let mut writer =
-        StreamWriter::try_new(&mut bytes, results.schema()).map_err(|error| fail(&error))?;
+    let mut writer = StreamWriter::try_new(&mut bytes, results.schema())
+        .map_err(|error| encode_error(&error))?;
     for batch in results.batches() {
-        writer.write(batch).map_err(|error| fail(&error))?;
+        writer.write(batch).map_err(|error| encode_error(&error))?;
     }
-    writer.finish().map_err(|error| fail(&error))?;
+    writer.finish().map_err(|error| encode_error(&error))?;
     drop(writer);
     Ok(bytes)
 }
@@ -64,20 +65,20 @@ pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
 /// # Errors
 /// When the bytes are anything else. A checksum beforehand finds accidental damage more reliably.
 pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
-    fn cut() -> DecodeError {
+    fn cut_off_error() -> DecodeError {
         DecodeError("it is cut off".to_owned())
     }
-    let (length, rest) = bytes.split_at_checked(LENGTH).ok_or_else(cut)?;
+    let (length, rest) = bytes.split_at_checked(LENGTH).ok_or_else(cut_off_error)?;
     let length = length.iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte));
-    let (head, stream) = rest.split_at_checked(length).ok_or_else(cut)?;
+    let (head, stream) = rest.split_at_checked(length).ok_or_else(cut_off_error)?;
     let head: Head =
         serde_json::from_slice(head).map_err(|error| DecodeError(error.to_string()))?;
-    fn fail(error: arrow_schema::ArrowError) -> DecodeError {
+    fn decode_error(error: arrow_schema::ArrowError) -> DecodeError {
         DecodeError(error.to_string())
     }
-    let reader = StreamReader::try_new(Cursor::new(stream), None).map_err(fail)?;
+    let reader = StreamReader::try_new(Cursor::new(stream), None).map_err(decode_error)?;
     let schema = reader.schema();
-    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(fail)?;
+    let batches = reader.collect::<Result<Vec<_>, _>>().map_err(decode_error)?;
     Ok(ResultSet::new(schema, batches, head.truncated, head.warnings, head.sql)
         .with_doubts(head.doubts))
 }

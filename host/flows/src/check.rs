@@ -7,11 +7,11 @@ use crate::{Flow, Kind, Node, Problem, UNSURE};
 
 /// Adds what is wrong with the graph, and with those of its inner flows.
 pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &mut Vec<Problem>) {
-    fn at(path: &[String], keys: &[&str]) -> Vec<String> {
+    fn extend_path(path: &[String], keys: &[&str]) -> Vec<String> {
         path.iter().cloned().chain(keys.iter().map(|key| (*key).to_owned())).collect()
     }
     let mut problem = |keys: &[&str], why: String| {
-        problems.push(Problem { path: at(path, keys), why, unknown: None })
+        problems.push(Problem { path: extend_path(path, keys), why, unknown: None })
     };
     let start = &flow.nodes[flow.start];
     if start.kind.needs_statement() {
@@ -80,12 +80,12 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
     for (place, node) in flow.nodes.iter().enumerate() {
         if let Some(inner) = &node.inner {
             let has_results = has_results || behind.contains(&place);
-            check(inner, &at(path, &["nodes", &node.name, "flow"]), has_results, problems);
+            check(inner, &extend_path(path, &["nodes", &node.name, "flow"]), has_results, problems);
         }
     }
     if problems.is_empty() && path.is_empty() && !flow.answers() {
         let why = "no node runs a statement: the flow needs a `run`, or a `solver`".to_owned();
-        problems.push(Problem { path: at(path, &["nodes"]), why, unknown: None });
+        problems.push(Problem { path: extend_path(path, &["nodes"]), why, unknown: None });
     }
 }
 

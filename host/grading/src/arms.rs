@@ -162,13 +162,13 @@ fn bytes(source: &PluginSource) -> Option<Vec<u8>> {
 /// has it, else the long one, with a number behind it if it is taken.
 #[must_use]
 pub fn distinct(names: &[(String, String)]) -> Vec<String> {
-    fn is_only(names: &[(String, String)], short: &str) -> bool {
+    fn is_unique(names: &[(String, String)], short: &str) -> bool {
         names.iter().filter(|(known, _)| known == short).count() == 1
     }
     let mut taken = BTreeSet::new();
     let mut all = Vec::with_capacity(names.len());
     for (short, long) in names {
-        let name = if is_only(names, short) { short } else { long };
+        let name = if is_unique(names, short) { short } else { long };
         let numbered = (2..).map(|number| format!("{name} ({number})"));
         let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
         let free = free.unwrap_or_default();

@@ -147,7 +147,7 @@ fn sum(one: Cost, other: Cost) -> Cost {
     if other == Cost::default() {
         return one;
     }
-    fn is_nothing(cost: &Cost) -> bool {
+    fn is_zero(cost: &Cost) -> bool {
         cost.calls == 0 && cost.cached == 0
     }
     Cost {
@@ -157,8 +157,8 @@ fn sum(one: Cost, other: Cost) -> Cost {
         output_tokens: one.output_tokens.saturating_add(other.output_tokens),
         usd: match (one.usd, other.usd) {
             (Some(one), Some(other)) => Some(one + other),
-            (usd, None) if is_nothing(&other) => usd,
-            (None, usd) if is_nothing(&one) => usd,
+            (usd, None) if is_zero(&other) => usd,
+            (None, usd) if is_zero(&one) => usd,
             _ => None,
         },
         sql_runs: one.sql_runs.saturating_add(other.sql_runs),
@@ -294,13 +294,13 @@ pub(crate) struct Reviewed {
 fn collect_reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
-    fn is_whole(document: &AnswerDocument, task: &TaskReport) -> bool {
+    fn is_whole_question(document: &AnswerDocument, task: &TaskReport) -> bool {
         task.is_answer || task.text.trim() == document.question.trim()
     }
     let tasks: Vec<&str> = document
         .tasks
         .iter()
-        .filter(|task| is_whole(document, task))
+        .filter(|task| is_whole_question(document, task))
         .map(|task| task.id.as_str())
         .collect();
     let mut found: Vec<Reviewed> = Vec::new();

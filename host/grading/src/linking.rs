@@ -199,14 +199,14 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
 
 /// Returns true if a text contains another as whole words.
 fn holds(text: &str, part: &str) -> bool {
-    fn is_word(c: Option<char>) -> bool {
+    fn continues_word(c: Option<char>) -> bool {
         c.is_some_and(char::is_alphanumeric)
     }
     text.match_indices(part).any(|(at, _)| {
         let before = text.get(..at);
         let after = text.get(at + part.len()..);
-        !is_word(before.and_then(|text| text.chars().next_back()))
-            && !is_word(after.and_then(|text| text.chars().next()))
+        !continues_word(before.and_then(|text| text.chars().next_back()))
+            && !continues_word(after.and_then(|text| text.chars().next()))
     })
 }
 

@@ -287,7 +287,7 @@ fn flatten(name: &str, value: &Value, into: &mut Vec<(String, Value)>) {
 }
 
 fn answer(left: &SearchTree, right: &SearchTree) -> AnswerDiff {
-    fn side(tree: &SearchTree) -> AnswerSide {
+    fn describe_side(tree: &SearchTree) -> AnswerSide {
         AnswerSide {
             outcome: tree.outcome.kind.clone(),
             sql: tree.answer.as_ref().and_then(|answer| answer.sql.clone()),
@@ -295,11 +295,12 @@ fn answer(left: &SearchTree, right: &SearchTree) -> AnswerDiff {
             confidence: tree.answer.as_ref().and_then(|answer| answer.confidence),
         }
     }
-    fn digest(tree: &SearchTree) -> Option<String> {
+    fn answer_digest(tree: &SearchTree) -> Option<String> {
         tree.answer.as_ref().and_then(|answer| answer.digest.clone())
     }
-    let equal_rows = digest(left).zip(digest(right)).map(|(left, right)| left == right);
-    AnswerDiff { equal_rows, left: side(left), right: side(right) }
+    let equal_rows =
+        answer_digest(left).zip(answer_digest(right)).map(|(left, right)| left == right);
+    AnswerDiff { equal_rows, left: describe_side(left), right: describe_side(right) }
 }
 
 fn counts(left: &SearchTree, right: &SearchTree) -> Vec<Count> {

@@ -275,25 +275,22 @@ fn list_names(models: &[String]) -> String {
 }
 
 fn header(path: &Path, first: &[u8]) -> Result<RecordingHeader, RecordingError> {
-    fn unfit(path: &Path, reason: String) -> RecordingError {
-        RecordingError::unfit(path, reason)
-    }
     let value: Value = serde_json::from_slice(first).unwrap_or_default();
     if value.get("format").and_then(Value::as_str) != Some(RECORDING) {
-        return Err(unfit(
+        return Err(RecordingError::unfit(
             path,
             format!("is not a recording: its first line has no `format` of `{RECORDING}`"),
         ));
     }
     if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
         let found = value.get("version").unwrap_or(&Value::Null);
-        return Err(unfit(
+        return Err(RecordingError::unfit(
             path,
             format!("is a recording of version {found}; this host reads version {VERSION}"),
         ));
     }
     serde_json::from_value(value)
-        .map_err(|error| unfit(path, format!("is not a recording: {error}")))
+        .map_err(|error| RecordingError::unfit(path, format!("is not a recording: {error}")))
 }
 
 fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {

@@ -148,7 +148,7 @@ impl SqlPort for Journalled<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Journalled<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        fn read(got: &Got) -> Option<Result<Facts, SqlError>> {
+        fn read_facts(got: &Got) -> Option<Result<Facts, SqlError>> {
             match got {
                 Got::Facts(facts) => Some(facts.clone().map(|facts| *facts)),
                 _ => None,
@@ -158,13 +158,13 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Ask::Check(text.to_owned()),
             self.inner.check(text),
             |facts: &Result<Facts, SqlError>, _| Got::Facts(facts.clone().map(Box::new)),
-            read,
+            read_facts,
         )
         .await
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
-        fn read(got: &Got) -> Option<Result<Plan, SqlError>> {
+        fn read_plan(got: &Got) -> Option<Result<Plan, SqlError>> {
             match got {
                 Got::Plan(plan) => Some(plan.clone()),
                 _ => None,
@@ -174,7 +174,7 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Ask::Explain(text.to_owned()),
             self.inner.explain(text),
             |plan: &Result<Plan, SqlError>, _| Got::Plan(plan.clone()),
-            read,
+            read_plan,
         )
         .await
     }

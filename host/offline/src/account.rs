@@ -233,10 +233,7 @@ pub(crate) fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> b
 /// and superlatives.
 fn beyond(reading: &Reading) -> Vec<String> {
     let tokens = &reading.tokens;
-    fn is_in_item(reading: &Reading, at: usize) -> bool {
-        reading.items.iter().any(|item| (item.from..item.to).contains(&at))
-    }
-    let is_free = |at: usize| tokens[at].kind == Kind::Word && !is_in_item(reading, at);
+    let is_free = |at: usize| tokens[at].kind == Kind::Word && !reading.is_in_item(at);
     let asks = |at: usize| {
         let lower = tokens[at].lower.as_str();
         let is_superlative =
@@ -260,21 +257,18 @@ fn beyond(reading: &Reading) -> Vec<String> {
 /// Returns the words that are mostly filler and are columns here, which the statement lacks:
 /// `done`.
 fn unread_columns(schema: &Schema, reading: &Reading, query: &LogicalQuery) -> Vec<String> {
-    fn is_column(query: &LogicalQuery, schema: &Schema, token: &Token) -> bool {
+    fn names_column(query: &LogicalQuery, schema: &Schema, token: &Token) -> bool {
         schema.columns().any(|(at, view)| {
             view.required.as_slice() == [token.stem.as_str()]
                 && query.reads(at.table)
                 && !query.names(at)
         })
     }
-    fn is_in_item(reading: &Reading, at: usize) -> bool {
-        reading.items.iter().any(|item| (item.from..item.to).contains(&at))
-    }
     let tokens = reading.tokens.iter().enumerate();
     let lost = tokens.filter(|(at, token)| {
         lexicon::is_filler(&token.lower)
-            && !is_in_item(reading, *at)
-            && is_column(query, schema, token)
+            && !reading.is_in_item(*at)
+            && names_column(query, schema, token)
     });
     lost.map(|(_, token)| token.text.clone()).collect()
 }

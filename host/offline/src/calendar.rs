@@ -129,13 +129,13 @@ pub(crate) fn day_after(text: &str) -> Option<String> {
 /// Returns true if a text has a form of a date whose order as a text is the order in time, from the
 /// year on: `2024-05-31`, with or without a time of day, `2024-05` and `2024`.
 pub(crate) fn is_ordered(text: &str) -> bool {
-    fn starts(text: &str, length: usize) -> &str {
+    fn prefix(text: &str, length: usize) -> &str {
         text.get(..length).unwrap_or(text)
     }
     match text.len() {
         4 => text.bytes().all(|byte| byte.is_ascii_digit()),
         7 => day(&format!("{text}-01")).is_some(),
-        _ => day(starts(text, 10)).is_some(),
+        _ => day(prefix(text, 10)).is_some(),
     }
 }
 

@@ -56,10 +56,10 @@ fn idle(draft: &Draft, query: &LogicalQuery) -> usize {
 
 /// A factor for how well the words match the names that they refer to.
 fn fit(reading: &Reading) -> f64 {
-    fn name(what: &What) -> bool {
+    fn names_data(what: &What) -> bool {
         matches!(what, What::Table(_) | What::Column(_) | What::Cell(_))
     }
-    mean(reading.items.iter().filter(|item| name(&item.what)).map(|item| item.score))
+    mean(reading.items.iter().filter(|item| names_data(&item.what)).map(|item| item.score))
 }
 
 /// A factor for how far the chosen meanings are ahead of others.
@@ -229,7 +229,7 @@ fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool 
 /// Returns true if a column after what is counted or summed up makes groups although no word asks
 /// for any: `the total cost of the stock`.
 fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
-    fn follows(reading: &Reading, from: usize, to: usize) -> bool {
+    fn follows_without_cue(reading: &Reading, from: usize, to: usize) -> bool {
         from < to
             && !reading.items[from..to].iter().any(|item: &Item| {
                 matches!(
@@ -266,7 +266,7 @@ fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
         .map(|asked| asked.item);
     let mut measured = counted.chain(summed);
     draft.keys.is_empty()
-        && measured.any(|item| plain().any(|asked| follows(reading, item, asked.item)))
+        && measured.any(|item| plain().any(|asked| follows_without_cue(reading, item, asked.item)))
 }
 
 /// Returns true if a sum or an average is taken over rows that the joins repeat.
@@ -311,7 +311,7 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
     }
     let names_rows = reading.items.iter().any(|item| matches!(item.what, What::Table(_)));
     // The first column names the rows where no other does, and no year repeats them.
-    fn is_first(schema: &Schema, at: ColumnRef) -> bool {
+    fn is_first_unlabelled(schema: &Schema, at: ColumnRef) -> bool {
         let table = &schema.tables[at.table];
         at.column == 0
             && table.labels.is_empty()
@@ -321,7 +321,9 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
                 .any(|view: &ColumnView| view.required.iter().any(|stem| stem == "year"))
     }
     let is_open = query.select.iter().any(|item: &Expression| match item {
-        Expression::Column(at) => at != by && schema.repeats(*at) && !is_first(schema, *at),
+        Expression::Column(at) => {
+            at != by && schema.repeats(*at) && !is_first_unlabelled(schema, *at)
+        }
         _ => false,
     }) && (schema.adds_up(*by) || !names_rows);
     query.limit.is_some() && query.group.is_empty() && is_open
@@ -330,7 +332,7 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
 /// Returns true if two cells of different columns are one name, as a maker and its model: the
 /// second may suffice.
 fn names_model(reading: &Reading) -> bool {
-    fn is_coded(reading: &Reading, item: &Item) -> bool {
+    fn has_digits(reading: &Reading, item: &Item) -> bool {
         reading.tokens[item.from..item.to]
             .iter()
             .any(|one| one.text.contains(|c: char| c.is_ascii_digit()))
@@ -340,7 +342,7 @@ fn names_model(reading: &Reading) -> bool {
             (What::Cell(one), What::Cell(other)) => {
                 let is_same =
                     one.iter().any(|cell| other.iter().any(|next| next.column == cell.column));
-                first.to == second.from && !is_same && is_coded(reading, second)
+                first.to == second.from && !is_same && has_digits(reading, second)
             }
             _ => false,
         },

@@ -38,7 +38,7 @@ pub(crate) async fn are_days(
 
 /// The columns of texts that the query takes for dates.
 fn collect(schema: &Schema, query: &LogicalQuery, columns: &mut Vec<ColumnRef>) {
-    fn extreme(expression: &Expression) -> Option<ColumnRef> {
+    fn extreme_column(expression: &Expression) -> Option<ColumnRef> {
         match expression {
             Expression::Aggregate(Function::Min | Function::Max, at) => Some(*at),
             _ => None,
@@ -57,7 +57,7 @@ fn collect(schema: &Schema, query: &LogicalQuery, columns: &mut Vec<ColumnRef>) 
             condition.field.is_some() || is_day(&condition.operand) || ranges
         })
         .map(|condition| condition.column);
-    let found = found.chain(query.select.iter().filter_map(extreme)).chain(ordered);
+    let found = found.chain(query.select.iter().filter_map(extreme_column)).chain(ordered);
     columns.extend(found.filter(|at| {
         let view = schema.column(*at);
         view.holds == Holds::Time && dialect::is_text(&view.declared)

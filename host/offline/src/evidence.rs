@@ -92,14 +92,14 @@ fn read_definition(sentence: &str) -> Option<(&str, &str)> {
     /// Words before what is explained.
     const BEFORE: [&str; 4] = ["by ", "the ", "a ", "an "];
     let (term, meaning) = VERBS.iter().find_map(|verb| sentence.split_once(verb))?;
-    fn quotes(c: char) -> bool {
+    fn is_space_or_quote(c: char) -> bool {
         c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',')
     }
-    let mut term = term.trim_matches(quotes);
+    let mut term = term.trim_matches(is_space_or_quote);
     while let Some(rest) = BEFORE.iter().find_map(|word| strip(term, word)) {
-        term = rest.trim_matches(quotes);
+        term = rest.trim_matches(is_space_or_quote);
     }
-    let term = term.strip_suffix(" I").unwrap_or(term).trim_matches(quotes);
+    let term = term.strip_suffix(" I").unwrap_or(term).trim_matches(is_space_or_quote);
     let meaning = meaning.trim().trim_end_matches(['.', '!', ';']);
     let is_words =
         meaning.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | ',' | '\'' | '_'));
@@ -113,10 +113,10 @@ fn read_definition(sentence: &str) -> Option<(&str, &str)> {
 fn add_measure(term: &str, answer: &str) -> String {
     let plain =
         ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
-    fn scales(text: &str) -> bool {
+    fn has_superlative(text: &str) -> bool {
         text.split(' ').any(|word| lexicon::superlative(&word.to_lowercase()).is_some())
     }
-    if !scales(term) {
+    if !has_superlative(term) {
         return meaning(answer, term).to_owned();
     }
     let (first, rest) = term.split_once(' ').unwrap_or((term, ""));
@@ -125,7 +125,7 @@ fn add_measure(term: &str, answer: &str) -> String {
     let Some(scale) = scale.filter(|_| !rest.is_empty()) else {
         return format!("{term} by {plain}");
     };
-    if scales(plain) {
+    if has_superlative(plain) {
         let is_whole = plain.to_lowercase().contains(&rest.to_lowercase());
         return if is_whole { plain.to_owned() } else { format!("{rest} with the {plain}") };
     }
@@ -187,10 +187,10 @@ fn replace_word(text: &str, term: &str, meaning: &str) -> String {
     while let Some(at) = rest.find(term) {
         let before = &rest[..at];
         let after = &rest[at + term.len()..];
-        fn edge(c: Option<char>) -> bool {
+        fn is_word_edge(c: Option<char>) -> bool {
             c.is_none_or(|c| !c.is_alphanumeric())
         }
-        let whole = edge(before.chars().next_back()) && edge(after.chars().next());
+        let whole = is_word_edge(before.chars().next_back()) && is_word_edge(after.chars().next());
         out += before;
         out += if whole { meaning } else { term };
         rest = after;

@@ -90,11 +90,11 @@ fn change(tokens: &[Token], at: usize) -> Option<Change> {
         | "swap" => Change::Update,
         _ => return None,
     };
-    fn polite(word: &str) -> bool {
+    fn is_polite(word: &str) -> bool {
         matches!(word, "please" | "kindly" | "just" | "now" | "you" | "to" | "lets" | "let's" | "i")
     }
     let begins = (0..at).all(|before| {
-        polite(word(before))
+        is_polite(word(before))
             || matches!(
                 word(before),
                 "can"

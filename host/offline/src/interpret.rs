@@ -244,18 +244,18 @@ fn same_names(schema: &Schema, reading: &Reading) -> Option<(usize, Vec<usize>)>
 
 /// The reading in which a table is meant, and none of its name in another schema.
 fn with_table(schema: &Schema, reading: &Reading, table: usize) -> Reading {
-    fn is_other(schema: &Schema, table: usize, other: usize) -> bool {
+    fn is_namesake(schema: &Schema, table: usize, other: usize) -> bool {
         schema.namesakes(table).any(|namesake| namesake == other)
     }
     let mut reading = reading.clone();
     for item in &mut reading.items {
         match &mut item.what {
-            What::Table(named) if is_other(schema, table, *named) => *named = table,
+            What::Table(named) if is_namesake(schema, table, *named) => *named = table,
             What::Column(columns) if columns.iter().any(|(column, _)| column.table == table) => {
-                columns.retain(|(column, _)| !is_other(schema, table, column.table));
+                columns.retain(|(column, _)| !is_namesake(schema, table, column.table));
             }
             What::Cell(cells) if cells.iter().any(|cell| cell.column.table == table) => {
-                cells.retain(|cell| !is_other(schema, table, cell.column.table));
+                cells.retain(|cell| !is_namesake(schema, table, cell.column.table));
             }
             _ => {}
         }

@@ -62,6 +62,11 @@ impl Reading {
     pub(crate) fn describes(&self, at: usize) -> bool {
         describes(&self.tokens, &self.items, at)
     }
+
+    /// Returns true if one of the items has the token at this place.
+    pub(crate) fn is_in_item(&self, at: usize) -> bool {
+        self.items.iter().any(|item| (item.from..item.to).contains(&at))
+    }
 }
 
 pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
@@ -254,10 +259,12 @@ fn narrow_to_named_schemas(
 /// mean the numbers: `average tip`.
 fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Schema) -> bool {
     let [(table, _), ..] = mention.tables.as_slice() else { return false };
-    fn is_own(schema: &Schema, table: &usize, (at, score): &(ColumnRef, f64)) -> bool {
+    fn is_own_measure(schema: &Schema, table: &usize, (at, score): &(ColumnRef, f64)) -> bool {
         at.table == *table && *score > 0.9 && schema.measures(*table).any(|measure| measure == *at)
     }
-    let Some((own, _)) = mention.columns.iter().find(|column| is_own(schema, table, column)) else {
+    let Some((own, _)) =
+        mention.columns.iter().find(|column| is_own_measure(schema, table, column))
+    else {
         return false;
     };
     // A whole number may as well number the rows: the flight of `flights`.
@@ -309,10 +316,10 @@ fn costs(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
     let verb = &tokens[mention.from];
     let is_cost = matches!(verb.lower.as_str(), "cost" | "costs");
     let (Some(before), true) = (mention.from.checked_sub(1), is_cost) else { return false };
-    fn does(word: &str) -> bool {
+    fn is_form_of_do(word: &str) -> bool {
         matches!(word, "do" | "does" | "did" | "doesn't" | "don't" | "didn't")
     }
-    let asks = tokens[..=before].iter().any(|token| does(&token.lower));
+    let asks = tokens[..=before].iter().any(|token| is_form_of_do(&token.lower));
     let word = tokens[before].lower.as_str();
     let place = &tokens[before].place;
     // `the products' cost` and `the product's costs` are nouns.
@@ -380,13 +387,13 @@ fn says_when(tokens: &[Token], mention: &Mention, events: &[usize]) -> bool {
 /// Returns true if a participle describes the rows of the table after it, or is a value of the
 /// column before it: `shipped orders`, `with the status shipped`.
 fn is_state(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
-    fn links(tokens: &[Token], at: usize) -> bool {
+    fn is_linking_word(tokens: &[Token], at: usize) -> bool {
         matches!(tokens[at].lower.as_str(), "is" | "was" | "of" | "=")
     }
     places.iter().any(|place| {
         let describes = place.is_table && place.from == mention.to;
-        let is_before =
-            place.to == mention.from || (place.to + 1 == mention.from && links(tokens, place.to));
+        let is_before = place.to == mention.from
+            || (place.to + 1 == mention.from && is_linking_word(tokens, place.to));
         describes || (place.is_column && !place.is_cell && is_before)
     })
 }
@@ -435,11 +442,11 @@ fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
 /// them.
 fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
     // `starts with A` means the letter.
-    fn small(token: &Token) -> bool {
+    fn is_small_word(token: &Token) -> bool {
         matches!(token.lower.as_str(), "the" | "a" | "an" | "of") && !token.is_capitalised()
     }
-    sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small))
-        && !small(&tokens[at])
+    sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(is_small_word))
+        && !is_small_word(&tokens[at])
 }
 
 fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
@@ -452,22 +459,22 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
     let from = mention.from;
     let to = mention.to;
-    fn make(from: usize, to: usize, what: What, score: f64) -> Option<Item> {
+    fn new_item(from: usize, to: usize, what: What, score: f64) -> Option<Item> {
         Some(Item { from, to, what, head: false, score, rivals: Vec::new() })
     }
     if quoted && is_sought(tokens, from, sought) {
-        return make(from, to, What::Text(first.text.clone()), 1.0);
+        return new_item(from, to, What::Text(first.text.clone()), 1.0);
     }
     if !mention.cells.is_empty() && (quoted || named == 0.0 || proper || (exact && named < 0.8)) {
-        return make(from, to, What::Cell(mention.cells), 1.0);
+        return new_item(from, to, What::Cell(mention.cells), 1.0);
     }
     if table >= column && table > 0.0 {
         let alike =
             mention.tables.iter().filter(|(_, score)| *score == table).map(|(at, _)| *at).collect();
-        make(from, to, What::Table(mention.tables[0].0), table)
+        new_item(from, to, What::Table(mention.tables[0].0), table)
             .map(|item| Item { rivals: alike, ..item })
     } else {
-        make(from, to, What::Column(mention.columns), column)
+        new_item(from, to, What::Column(mention.columns), column)
     }
 }
 

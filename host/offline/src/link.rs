@@ -176,11 +176,11 @@ fn mention(
     to: usize,
 ) -> Option<Mention> {
     let span = &tokens[from..to];
-    fn edge(token: &Token) -> bool {
+    fn is_spoken_word(token: &Token) -> bool {
         token.kind == Kind::Word && !silent(token)
     }
-    let fits = edge(&span[0])
-        && edge(&span[span.len() - 1])
+    let fits = is_spoken_word(&span[0])
+        && is_spoken_word(&span[span.len() - 1])
         && span.iter().all(|token| token.kind == Kind::Word);
     if !fits {
         return None;
@@ -278,14 +278,14 @@ fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Op
     let mut quality = 0.0;
     let mut taken: Vec<&String> = Vec::new();
     for word in content {
-        fn free(taken: &[&String], stem: &&String) -> bool {
+        fn is_free(taken: &[&String], stem: &&String) -> bool {
             !taken.contains(stem)
         }
         let best = |stems: &'_ [String]| -> Option<(usize, f64)> {
             let scored = stems
                 .iter()
                 .enumerate()
-                .filter(|(_, stem)| free(&taken, stem))
+                .filter(|(_, stem)| is_free(&taken, stem))
                 .map(|(i, stem)| (i, word.near.get(stem.as_str()).copied().unwrap_or(0.0)));
             scored
                 .filter(|(_, score)| *score > 0.0)
@@ -339,10 +339,11 @@ fn alike(own: &str, others: &[&str], stem: &str) -> f64 {
         return 0.72;
     }
     // Counting edits is costly: only words that differ in one place are compared letter by letter.
-    fn same_end(own: &str, stem: &str) -> usize {
+    fn common_suffix_length(own: &str, stem: &str) -> usize {
         own.bytes().rev().zip(stem.bytes().rev()).take_while(|(a, b)| a == b).count()
     }
-    let one_place = short >= 5 && long - short <= 1 && shared + same_end(own, stem) + 2 >= long;
+    let one_place =
+        short >= 5 && long - short <= 1 && shared + common_suffix_length(own, stem) + 2 >= long;
     if one_place && strsim::damerau_levenshtein(own, stem) == 1 {
         return 0.66;
     }

@@ -68,12 +68,12 @@ impl<'a> Resolver<'a> {
     /// Returns the lead of the first meaning of a column or a cell over the second; 1 if there is
     /// no second.
     pub(crate) fn margin(&self, at: usize) -> f64 {
-        fn ahead(first: f64, second: f64) -> f64 {
+        fn lead(first: f64, second: f64) -> f64 {
             (first - second).clamp(0.0, 1.0)
         }
         match (self.ranks.columns[at].as_slice(), self.ranks.cells[at].as_slice()) {
-            ([(_, first), (_, second), ..], _) => ahead(*first, *second),
-            (_, [(_, first), (_, second), ..]) => ahead(*first, *second),
+            ([(_, first), (_, second), ..], _) => lead(*first, *second),
+            (_, [(_, first), (_, second), ..]) => lead(*first, *second),
             _ => 1.0,
         }
     }

@@ -148,12 +148,12 @@ fn yes_and_no(sample: &Sample) -> Option<(String, String)> {
     };
     let texts: Vec<String> = sample.frequent.iter().filter_map(|(value, _)| text(value)).collect();
     let [one, other] = texts.as_slice() else { return None };
-    fn is_in(text: &str, list: &[&str]) -> bool {
+    fn is_listed(text: &str, list: &[&str]) -> bool {
         list.contains(&text.to_lowercase().as_str())
     }
     match () {
-        () if is_in(one, YES) && is_in(other, NO) => Some((one.clone(), other.clone())),
-        () if is_in(other, YES) && is_in(one, NO) => Some((other.clone(), one.clone())),
+        () if is_listed(one, YES) && is_listed(other, NO) => Some((one.clone(), other.clone())),
+        () if is_listed(other, YES) && is_listed(one, NO) => Some((other.clone(), one.clone())),
         () => None,
     }
 }

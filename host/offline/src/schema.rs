@@ -242,11 +242,12 @@ impl Schema {
     /// Returns true if the numbers of a column are amounts, which may be added up over rows.
     pub(crate) fn adds_up(&self, at: ColumnRef) -> bool {
         let view = self.column(at);
-        fn any(view: &ColumnView, list: &[&str]) -> bool {
+        fn names_any(view: &ColumnView, list: &[&str]) -> bool {
             list.iter().any(|word| view.required.contains(&words::stem(word)))
         }
-        let is_amount = any(view, &["amount", "revenue", "value"]) || any(view, lexicon::ADDED);
-        view.holds == Holds::Number && !view.is_key && is_amount && !any(view, lexicon::RATES)
+        let is_amount =
+            names_any(view, &["amount", "revenue", "value"]) || names_any(view, lexicon::ADDED);
+        view.holds == Holds::Number && !view.is_key && is_amount && !names_any(view, lexicon::RATES)
     }
 
     /// The tables of other schemas that have the name of that one.
@@ -262,12 +263,12 @@ impl Schema {
     pub(crate) fn measures(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
         const PLACES: &[&str] = &["year", "date", "latitud", "longitud", "zip", "phone", "number"];
         let views = self.tables[table].columns.iter().enumerate();
-        fn fits(view: &ColumnView) -> bool {
+        fn is_measure(view: &ColumnView) -> bool {
             let places = view.required.iter().any(|stem| PLACES.contains(&stem.as_str()));
             view.holds == Holds::Number && !view.is_key && !places
         }
         views
-            .filter(move |(_, view)| fits(view))
+            .filter(move |(_, view)| is_measure(view))
             .map(move |(column, _)| ColumnRef { table, column })
     }
 
@@ -378,14 +379,18 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
 
 fn holds(column: &Column, stems: &[String]) -> Holds {
     let declared = column.sql_type.to_lowercase();
-    fn has(declared: &str, parts: &[&str]) -> bool {
+    fn contains_any(declared: &str, parts: &[&str]) -> bool {
         parts.iter().any(|part| declared.contains(part))
     }
-    if has(&declared, &["bool"]) || stems.first().is_some_and(|stem| stem == "is") {
+    if contains_any(&declared, &["bool"]) || stems.first().is_some_and(|stem| stem == "is") {
         Holds::Flag
-    } else if has(&declared, &["date", "time"]) || stems.iter().any(|stem| stem == "date") {
+    } else if contains_any(&declared, &["date", "time"]) || stems.iter().any(|stem| stem == "date")
+    {
         Holds::Time
-    } else if has(&declared, &["int", "real", "num", "dec", "doub", "float", "money", "serial"]) {
+    } else if contains_any(
+        &declared,
+        &["int", "real", "num", "dec", "doub", "float", "money", "serial"],
+    ) {
         Holds::Number
     } else if dialect::is_text(&declared) && is_moment(&column.name) {
         Holds::Time
@@ -416,11 +421,11 @@ fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) ->
     }
     // Without a declared key: `id`, `<table>id`, or a short name ending in `id` that begins with
     // the beginning of the table's name.
-    fn own(view: &ColumnView) -> bool {
+    fn is_id(view: &ColumnView) -> bool {
         view.required == ["id"]
     }
-    let named = columns.iter().position(|view| own(view) && !view.optional.is_empty());
-    named.or_else(|| columns.iter().position(own)).or_else(|| {
+    let named = columns.iter().position(|view| is_id(view) && !view.optional.is_empty());
+    named.or_else(|| columns.iter().position(is_id)).or_else(|| {
         columns.iter().position(|view: &ColumnView| {
             let name = view.name.to_lowercase();
             let begins =
@@ -431,37 +436,37 @@ fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) ->
 }
 
 fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) -> Vec<usize> {
-    fn exact(columns: &[ColumnView], words: &[&str]) -> Option<usize> {
+    fn find_named(columns: &[ColumnView], words: &[&str]) -> Option<usize> {
         columns.iter().position(|view| {
             view.required.len() == words.len()
                 && view.required.iter().zip(words).all(|(stem, word)| *stem == words::stem(word))
         })
     }
-    fn plain(view: &ColumnView) -> bool {
+    fn is_plain_text(view: &ColumnView) -> bool {
         view.holds == Holds::Text && !view.is_key
     }
-    let single = exact(columns, &["name"])
-        .or_else(|| exact(columns, &["title"]))
+    let single = find_named(columns, &["name"])
+        .or_else(|| find_named(columns, &["title"]))
         .or_else(|| {
             columns.iter().position(|view| {
-                plain(view) && view.required.iter().all(|stem| table_stems.contains(stem))
+                is_plain_text(view) && view.required.iter().all(|stem| table_stems.contains(stem))
             })
         })
-        .or_else(|| exact(columns, &["full", "name"]));
+        .or_else(|| find_named(columns, &["full", "name"]));
     if let Some(single) = single {
         return vec![single];
     }
     if let (Some(first), Some(last)) =
-        (exact(columns, &["first", "name"]), exact(columns, &["last", "name"]))
+        (find_named(columns, &["first", "name"]), find_named(columns, &["last", "name"]))
     {
         return vec![first, last];
     }
     columns
         .iter()
         .position(|view| {
-            plain(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl")
+            is_plain_text(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl")
         })
-        .or_else(|| exact(columns, &["description"]))
+        .or_else(|| find_named(columns, &["description"]))
         .or(key)
         .into_iter()
         .collect()
@@ -526,13 +531,13 @@ fn infer_edges(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
         linked[edge.left.table] = true;
         linked[edge.right.table] = true;
     }
-    fn sides(tables: &[TableView], at: ColumnRef) -> (usize, usize, &ColumnView) {
+    fn locate(tables: &[TableView], at: ColumnRef) -> (usize, usize, &ColumnView) {
         (at.table, at.column, &tables[at.table].columns[at.column])
     }
     alike_pairs(tables, &linked)
         .into_iter()
         .filter_map(|(left, right)| {
-            same(tables, sides(tables, left), sides(tables, right))
+            same(tables, locate(tables, left), locate(tables, right))
                 .map(|cost| Edge::new(left, right, cost))
         })
         .collect()
@@ -621,14 +626,14 @@ fn same(
     {
         return None;
     }
-    fn owns(tables: &[TableView], side: (usize, usize, &ColumnView)) -> bool {
+    fn is_primary_key(tables: &[TableView], side: (usize, usize, &ColumnView)) -> bool {
         tables[side.0].key == Some(side.1)
     }
     let names = |side: (usize, usize, &ColumnView)| {
         tables[side.0].labels == [side.1] && side.2.required == ["name"]
     };
     match () {
-        () if a.2.is_key && (owns(tables, a) || owns(tables, b)) => Some(1.1),
+        () if a.2.is_key && (is_primary_key(tables, a) || is_primary_key(tables, b)) => Some(1.1),
         () if a.2.is_key => Some(2.5),
         () if a.2.required != b.2.required && (names(a) || names(b)) => Some(1.3),
         () if a.2.required == b.2.required

@@ -47,7 +47,7 @@ pub(crate) fn doubt(
 /// Returns whether a value is excluded of which another column says when it began: `not shipped`
 /// beside `shipped_date`.
 fn denies_state(query: &LogicalQuery, schema: &Schema) -> bool {
-    fn tells(schema: &Schema, condition: &Condition) -> bool {
+    fn names_other_column(schema: &Schema, condition: &Condition) -> bool {
         let Operand::Text(text) = &condition.operand else { return false };
         let stem = words::stem(&text.to_lowercase());
         let mut columns = schema.columns();
@@ -57,16 +57,16 @@ fn denies_state(query: &LogicalQuery, schema: &Schema) -> bool {
                 && view.required.contains(&stem)
         })
     }
-    query
-        .conditions()
-        .any(|condition| condition.operator == Operator::NotEqual && tells(schema, condition))
+    query.conditions().any(|condition| {
+        condition.operator == Operator::NotEqual && names_other_column(schema, condition)
+    })
 }
 
 /// Returns whether a state of which a column of dates says when it began is compared, with a time
 /// of another column: `orders in 2024 that were shipped` beside `shipped_date`. Whether the time
 /// is that of the state is open, unless the question names the column of the state.
 fn dates_state(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
-    fn names(item: &Item, at: ColumnRef) -> bool {
+    fn names_column(item: &Item, at: ColumnRef) -> bool {
         match &item.what {
             What::Column(columns) => columns.iter().any(|(one, _)| *one == at),
             _ => false,
@@ -87,7 +87,7 @@ fn dates_state(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool
         state.operator == Operator::Equal
             && is_dated
             && schema.columns().any(|(at, _)| says_when(at))
-            && !reading.items.iter().any(|item| names(item, state.column))
+            && !reading.items.iter().any(|item| names_column(item, state.column))
     })
 }
 
@@ -236,11 +236,11 @@ pub(crate) fn lists_numbers(
         let word = &reading.tokens[reading.items[asked.item].to - 1].lower;
         word.ends_with('s') && !view.name.to_lowercase().ends_with('s')
     });
-    fn lists(word: &str) -> bool {
+    fn asks_for_list(word: &str) -> bool {
         lexicon::REQUESTS.contains(&word) || matches!(word, "all" | "each" | "every")
     }
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
-    (counts || !is_plural) && !reading.tokens.iter().any(|token| lists(&token.lower))
+    (counts || !is_plural) && !reading.tokens.iter().any(|token| asks_for_list(&token.lower))
 }
 
 /// Returns whether rows are shown whole that nothing asks to list: `flights from JFK in July`.

@@ -56,15 +56,12 @@ pub(crate) async fn find_fillers(
     schema: &Schema,
     index: &dyn CellIndex,
 ) -> Vec<Found> {
-    fn is_in_item(reading: &Reading, at: usize) -> bool {
-        reading.items.iter().any(|item| (item.from..item.to).contains(&at))
-    }
     let places = (0..reading.tokens.len()).filter(|at: &usize| {
         let token = &reading.tokens[*at];
         let is_name = *at > 0 && token.is_capitalised();
         token.kind == Kind::Word
             && (lexicon::is_filler(&token.lower) || is_name)
-            && !is_in_item(reading, *at)
+            && !reading.is_in_item(*at)
     });
     let phrases: Vec<Phrase> = places
         .map(|at: usize| Phrase {

@@ -86,14 +86,14 @@ fn end_of_quote(chars: &[char], at: usize) -> Option<usize> {
 }
 
 fn number(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
-    fn is_part(chars: &[char], i: usize) -> bool {
+    fn is_number_part(chars: &[char], i: usize) -> bool {
         let within = |c: char| {
             chars.get(i) == Some(&c) && chars.get(i + 1).is_some_and(char::is_ascii_digit)
         };
         chars.get(i).is_some_and(char::is_ascii_digit) || within('.') || within(',') || within('-')
     }
     let digits = at + usize::from(!chars[at].is_ascii_digit());
-    let end = (digits..).find(|i| !is_part(chars, *i)).unwrap_or(chars.len());
+    let end = (digits..).find(|i| !is_number_part(chars, *i)).unwrap_or(chars.len());
     let text: String = chars[at..end].iter().map(|c| if *c == '−' { '-' } else { *c }).collect();
     // Letters that follow directly make it a word, such as `4x4` or `1st`.
     if chars.get(end).is_some_and(|c| c.is_alphabetic()) {
@@ -109,12 +109,12 @@ fn number(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
 }
 
 fn word(chars: &[char], at: usize, out: &mut Vec<Token>) -> usize {
-    fn is_part(chars: &[char], i: usize) -> bool {
+    fn is_word_part(chars: &[char], i: usize) -> bool {
         chars.get(i).is_some_and(|c| c.is_alphanumeric() || *c == '_')
             || (matches!(chars.get(i), Some('\'' | '’'))
                 && chars.get(i + 1).is_some_and(|c| c.is_alphabetic()))
     }
-    let end = (at..).find(|i| !is_part(chars, *i)).unwrap_or(chars.len());
+    let end = (at..).find(|i| !is_word_part(chars, *i)).unwrap_or(chars.len());
     let text: String = chars[at..end].iter().collect();
     let text = text.replace('’', "'");
     let bare = text.strip_suffix("'s").unwrap_or(&text);
@@ -185,10 +185,11 @@ fn cut(word: &str) -> Vec<String> {
         return full.split(' ').map(str::to_owned).collect();
     }
     // Two letters are a tail only after a whole syllable: `bookid`, but not `aid`.
-    fn is_longer(word: &str, tail: &str) -> bool {
+    fn is_long_enough(word: &str, tail: &str) -> bool {
         word.len() > tail.len() + if tail.len() == 2 { 2 } else { 1 }
     }
-    let tail = lexicon::TAILS.iter().find(|tail| is_longer(word, tail) && word.ends_with(**tail));
+    let tail =
+        lexicon::TAILS.iter().find(|tail| is_long_enough(word, tail) && word.ends_with(**tail));
     match tail {
         Some(tail) if !lexicon::WHOLE.contains(&word) => {
             [cut(&word[..word.len() - tail.len()]), cut(tail)].concat()

@@ -122,10 +122,10 @@ impl Gates {
         let support = share(self.supported, self.total);
         let win = share(self.optimized, self.supported);
         let some = self.total > 0;
-        fn least(name: &str, share: f64, bound: f64) -> Gate {
+        fn require_at_least(name: &str, share: f64, bound: f64) -> Gate {
             Gate { name: name.to_owned(), share, bound, is_least: true, passed: share >= bound }
         }
-        fn less(some: bool, name: &str, share: f64, bound: f64) -> Gate {
+        fn require_less(some: bool, name: &str, share: f64, bound: f64) -> Gate {
             Gate {
                 name: name.to_owned(),
                 share,
@@ -135,10 +135,10 @@ impl Gates {
             }
         }
         self.gates = vec![
-            least("support", support, SUPPORT),
-            least("win", win, WIN),
-            less(some, "error", share(self.errored, self.total), ERROR),
-            less(some, "mismatch", share(self.mismatches, self.iterations), MISMATCH),
+            require_at_least("support", support, SUPPORT),
+            require_at_least("win", win, WIN),
+            require_less(some, "error", share(self.errored, self.total), ERROR),
+            require_less(some, "mismatch", share(self.mismatches, self.iterations), MISMATCH),
         ];
         self.passed = self.gates.iter().all(|gate| gate.passed);
         self.advice = match () {

@@ -124,7 +124,7 @@ impl Outcome {
     /// that do not parse are.
     #[must_use]
     pub fn from_iterations(iterations: &[Iteration]) -> Self {
-        fn has(iterations: &[Iteration], state: IterationState) -> bool {
+        fn has_state(iterations: &[Iteration], state: IterationState) -> bool {
             iterations.iter().any(|iteration| iteration.state == state)
         }
         if iterations.is_empty() {
@@ -143,7 +143,7 @@ impl Outcome {
         ];
         ordered
             .into_iter()
-            .find(|(state, _)| has(iterations, *state))
+            .find(|(state, _)| has_state(iterations, *state))
             .map_or(Self::NoVerifiedCandidate, |(_, outcome)| outcome)
     }
 }

@@ -195,7 +195,7 @@ impl Optimization {
     }
 
     fn take_proposal(&mut self, proposed: Proposed) {
-        fn nothing() -> Proposal {
+        fn no_proposal() -> Proposal {
             Proposal { sql: String::new(), family: String::new(), reason: String::new() }
         }
         match proposed {
@@ -208,7 +208,7 @@ impl Optimization {
                 self.end_with(Outcome::UnsupportedPrompt, &reason);
             }
             Proposed::Failed(reason) | Proposed::PromptTooLarge(reason) => {
-                self.begin(nothing());
+                self.begin(no_proposal());
                 self.decide(
                     IterationState::CandidateError,
                     Trial::Failed(reason.clone()),
@@ -440,8 +440,8 @@ fn difference(original: &[Column], candidate: &[Column], unnamed: &[String]) -> 
     let (wanted, found) = original.iter().zip(candidate).find(|(a, b): &(&Column, &Column)| {
         (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type
     })?;
-    fn write(column: &Column) -> String {
+    fn describe_column(column: &Column) -> String {
         format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned()
     }
-    Some(format!("the column {} in place of {}", write(found), write(wanted)))
+    Some(format!("the column {} in place of {}", describe_column(found), describe_column(wanted)))
 }

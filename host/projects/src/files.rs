@@ -59,7 +59,7 @@ pub(crate) fn refuse_link(path: &Path) -> Result<(), Error> {
 /// # Errors
 /// When there is one, or the folder cannot be read.
 pub(crate) fn refuse_links(folder: &Path) -> Result<(), Error> {
-    fn walk(path: &Path, depth: usize) -> Result<(), Error> {
+    fn refuse_links_below(path: &Path, depth: usize) -> Result<(), Error> {
         refuse_link(path)?;
         if !path.is_dir() {
             return Ok(());
@@ -68,11 +68,14 @@ pub(crate) fn refuse_links(folder: &Path) -> Result<(), Error> {
             return Err(Error::file(path, "has too many folders in folders"));
         }
         for entry in fs::read_dir(path).map_err(|error| Error::file(path, error))? {
-            walk(&entry.map_err(|error| Error::file(path, error))?.path(), depth + 1)?;
+            refuse_links_below(
+                &entry.map_err(|error| Error::file(path, error))?.path(),
+                depth + 1,
+            )?;
         }
         Ok(())
     }
-    walk(folder, 0)
+    refuse_links_below(folder, 0)
 }
 
 #[cfg(all(test, unix))]

@@ -103,16 +103,16 @@ pub fn is_statement_alone(text: &str, sql: &str) -> bool {
     if bare.starts_with('{') && bare.ends_with('}') {
         return true;
     }
-    fn without_confidence(text: &str) -> String {
+    fn strip_confidence(text: &str) -> String {
         let lines = text.lines().filter(|line| confidence::find_confidence(line).is_none());
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()
     }
-    let mut rest = without_confidence(bare);
+    let mut rest = strip_confidence(bare);
     if let [fence] = prose::fences(&rest).as_slice()
         && rest.starts_with("```")
         && rest[fence.body.end..].bytes().all(|byte| byte == b'`')
     {
-        rest = without_confidence(&rest[fence.body.clone()]);
+        rest = strip_confidence(&rest[fence.body.clone()]);
     }
     rest.trim_end_matches(|c: char| c == ';' || c.is_whitespace()) == sql
 }

@@ -227,7 +227,7 @@ fn separators(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
-    fn past(text: &str, from: usize, end: &str) -> Option<usize> {
+    fn position_after(text: &str, from: usize, end: &str) -> Option<usize> {
         text.get(from..).and_then(|rest| rest.find(end)).map(|offset| from + offset + end.len())
     }
     while at < bytes.len() {
@@ -240,8 +240,8 @@ fn separators(text: &str) -> Vec<usize> {
                 .iter()
                 .position(|byte| *byte == quote)
                 .map(|offset| at + 1 + offset + 1),
-            b'-' if bytes[at..].starts_with(b"--") => past(text, at, "\n"),
-            b'/' if bytes[at..].starts_with(b"/*") => past(text, at + 2, "*/"),
+            b'-' if bytes[at..].starts_with(b"--") => position_after(text, at, "\n"),
+            b'/' if bytes[at..].starts_with(b"/*") => position_after(text, at + 2, "*/"),
             _ => Some(at + 1),
         };
         let Some(next) = next else { break };

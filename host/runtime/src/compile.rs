@@ -47,7 +47,7 @@ impl CompileProcess {
         component: &[u8],
         limits: &Limits,
     ) -> Result<Vec<u8>, LoadError> {
-        fn fail(error: std::io::Error) -> LoadError {
+        fn process_error(error: std::io::Error) -> LoadError {
             LoadError::Engine(format!("the compiler's process: {error}"))
         }
         let mut command = Command::new(&self.program);
@@ -57,7 +57,7 @@ impl CompileProcess {
         );
         command.env_clear().current_dir("/").kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(fail)?;
+        let mut child = command.spawn().map_err(process_error)?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
@@ -90,7 +90,7 @@ impl CompileProcess {
         let status = tokio::time::timeout(longest, exchange)
             .await
             .map_err(|_| LoadError::CompileLimit(format!("{} s", longest.as_secs_f64())))?
-            .map_err(fail)?;
+            .map_err(process_error)?;
         if code.len() as u64 > MAX_CODE {
             return Err(LoadError::CompileLimit(format!(
                 "{} MiB of compiled code",
@@ -169,17 +169,17 @@ pub fn compile_component(
     input: &mut dyn Read,
     output: &mut dyn Write,
 ) -> Result<(), CompileFailure> {
-    fn process(error: std::io::Error) -> CompileFailure {
+    fn process_failure(error: std::io::Error) -> CompileFailure {
         CompileFailure::Process(error.to_string())
     }
-    limit_process(limits).map_err(process)?;
+    limit_process(limits).map_err(process_failure)?;
     let mut component = Vec::new();
-    input.read_to_end(&mut component).map_err(process)?;
+    input.read_to_end(&mut component).map_err(process_failure)?;
     let engine = compiler(limits).map_err(|error| CompileFailure::Process(format!("{error:#}")))?;
     let code = engine
         .precompile_component(&component)
         .map_err(|error: wasmtime::Error| CompileFailure::Component(format!("{error:#}")))?;
-    output.write_all(&code).and_then(|()| output.flush()).map_err(process)
+    output.write_all(&code).and_then(|()| output.flush()).map_err(process_failure)
 }
 
 /// Bounds memory, CPU time and files of this process for the rest of its life.

@@ -44,7 +44,7 @@ pub(crate) fn compiler(limits: &Limits) -> wasmtime::Result<Engine> {
 /// but stays mapped: unmapping its pages and mapping others costs more than most calls do.
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
-    fn count(limit: usize) -> u32 {
+    fn pool_size(limit: usize) -> u32 {
         u32::try_from(limit).unwrap_or(u32::MAX)
     }
     let mut pool = PoolingAllocationConfig::new();
@@ -53,13 +53,13 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     // there is as much as calls with one memory may have.
     pool.total_component_instances(all)
         .total_stacks(all)
-        .total_core_instances(all.saturating_mul(count(limits.instances)))
+        .total_core_instances(all.saturating_mul(pool_size(limits.instances)))
         .total_memories(all)
-        .total_tables(all.saturating_mul(count(limits.tables)))
+        .total_tables(all.saturating_mul(pool_size(limits.tables)))
         .max_memory_size(limits.memory)
         .table_elements(limits.table_elements)
-        .max_memories_per_module(count(limits.memories))
-        .max_tables_per_module(count(limits.tables))
+        .max_memories_per_module(pool_size(limits.memories))
+        .max_tables_per_module(pool_size(limits.tables))
         .linear_memory_keep_resident(RESIDENT)
         .table_keep_resident(RESIDENT)
         .async_stack_keep_resident(RESIDENT)

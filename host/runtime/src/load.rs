@@ -129,15 +129,15 @@ impl Runtime {
     /// # Errors
     /// When the engine does not work on this machine.
     pub fn new(limits: Limits, compile: &CompileSettings) -> Result<Self, LoadError> {
-        fn fail(error: &dyn std::fmt::Display) -> LoadError {
+        fn engine_error(error: &dyn std::fmt::Display) -> LoadError {
             LoadError::Engine(error.to_string())
         }
         // A component with more memories than a share could never be allocated.
         let limits = Limits { memories: limits.memories.min(capacity::SHARE as usize), ..limits };
         let searches = limits.searches;
-        let engine = engine(&limits).map_err(|error| fail(&error))?;
-        let linker = ports::linker(&engine).map_err(|error| fail(&error))?;
-        let ticker = Ticker::start(&engine).map_err(|error| fail(&error))?;
+        let engine = engine(&limits).map_err(|error| engine_error(&error))?;
+        let linker = ports::linker(&engine).map_err(|error| engine_error(&error))?;
+        let ticker = Ticker::start(&engine).map_err(|error| engine_error(&error))?;
         Ok(Self {
             engine,
             linker,
@@ -326,19 +326,22 @@ fn chain(error: &wasmtime::Error) -> String {
 
 /// The roles that a component exports, all of this host's version.
 fn roles_from_exports(exports: &[String]) -> Result<Vec<Role>, LoadError> {
-    fn offer(name: &str) -> String {
+    fn export_name(name: &str) -> String {
         format!("{PACKAGE}{name}@{CONTRACT_VERSION}")
     }
     for export in exports.iter().filter(|export| export.starts_with(PACKAGE)) {
         check_version(export)?;
     }
     let roles: Vec<Role> =
-        Role::ALL.into_iter().filter(|role| exports.contains(&offer(role.name()))).collect();
+        Role::ALL.into_iter().filter(|role| exports.contains(&export_name(role.name()))).collect();
     if roles.is_empty() {
         return Err(LoadError::NoRole { exports: exports.iter().take(SHOWN).cloned().collect() });
     }
-    if !exports.contains(&offer("about")) {
-        return Err(LoadError::Export { export: offer("about"), detail: "is missing".to_owned() });
+    if !exports.contains(&export_name("about")) {
+        return Err(LoadError::Export {
+            export: export_name("about"),
+            detail: "is missing".to_owned(),
+        });
     }
     Ok(roles)
 }
@@ -408,7 +411,7 @@ pub struct NameCheck {
 pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     read::recognise(bytes)?;
     let Contract { imports, exports } = component::contract(bytes)?;
-    fn say(checked: Result<(), LoadError>) -> Option<String> {
+    fn error_text(checked: Result<(), LoadError>) -> Option<String> {
         checked.err().map(|error| error.to_string())
     }
     fn is_role(name: &str, role: &Role) -> bool {
@@ -421,12 +424,12 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     let exported = exports.iter().filter(|name: &&String| name.starts_with(PACKAGE)).map(|name| {
         let is_known =
             signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
-        let wrong = say(check_version(name));
+        let wrong = error_text(check_version(name));
         let unknown = (!is_known).then(|| "the contract has no such role".to_owned());
         NameCheck { name: name.clone(), is_export: true, wrong: wrong.or(unknown) }
     });
     let imported = imports.iter().map(|name| {
-        let wrong = say(ports_from_imports(std::slice::from_ref(name), &roles).map(drop));
+        let wrong = error_text(ports_from_imports(std::slice::from_ref(name), &roles).map(drop));
         NameCheck { name: name.clone(), is_export: false, wrong }
     });
     Ok(exported.chain(imported).collect())

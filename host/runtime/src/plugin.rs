@@ -193,21 +193,24 @@ async fn identity_of(
     inner: &Inner,
 ) -> Result<Identity, LoadError> {
     let limits = &inner.limits;
-    fn unusable(what: String) -> LoadError {
+    fn description_error(what: String) -> LoadError {
         LoadError::About(format!("its description is unusable: {what}"))
     }
     let export::about::Identity { name, version, summary, config_schema } = described;
     if name.is_empty() || name.len() > limits.id_bytes || version.len() > limits.id_bytes {
-        return Err(unusable(format!("name and version are 1 to {} bytes", limits.id_bytes)));
+        return Err(description_error(format!(
+            "name and version are 1 to {} bytes",
+            limits.id_bytes
+        )));
     }
     if !inner.has_known_schema {
         Schema::prepare(&config_schema, Patterns::Refused, limits)
             .await
-            .map_err(|error| unusable(format!("`config-schema`: {error}")))?;
+            .map_err(|error| description_error(format!("`config-schema`: {error}")))?;
     }
     let schema_text = config_schema;
     let config_schema =
-        serde_json::from_str(&schema_text).map_err(|error| unusable(error.to_string()))?;
+        serde_json::from_str(&schema_text).map_err(|error| description_error(error.to_string()))?;
     let summary = text::clip(&summary, limits.log_line).to_owned();
     Ok(Identity { name, version, summary, config_schema, schema_text })
 }
@@ -354,7 +357,11 @@ impl Session {
         }
         let started =
             liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut *store)).await;
-        fn fail(inner: &Inner, error: &wasmtime::Error, store: &Store<State>) -> RoleError {
+        fn instantiate_error(
+            inner: &Inner,
+            error: &wasmtime::Error,
+            store: &Store<State>,
+        ) -> RoleError {
             role_error(
                 &inner.label,
                 "instantiate",
@@ -363,11 +370,12 @@ impl Session {
                 &store.data().printed.text(),
             )
         }
-        let instance = started.map_err(|error| fail(inner, &error, &store))?;
+        let instance = started.map_err(|error| instantiate_error(inner, &error, &store))?;
         let indices = export::about::GuestIndices::new(&inner.pre)
-            .map_err(|error| fail(inner, &error, &store))?;
-        let about =
-            indices.load(&mut *store, &instance).map_err(|error| fail(inner, &error, &store))?;
+            .map_err(|error| instantiate_error(inner, &error, &store))?;
+        let about = indices
+            .load(&mut *store, &instance)
+            .map_err(|error| instantiate_error(inner, &error, &store))?;
         Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
     }
 

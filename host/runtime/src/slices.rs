@@ -127,11 +127,11 @@ async fn yield_to_others() -> Duration {
 /// Polls a call. While it has a time slice, the other tasks of this thread move to another thread,
 /// since a slice may be long: nothing interrupts an instruction that fills a memory.
 pub(crate) fn poll_in_place<T>(current: &TimeSlice, mut poll: impl FnMut() -> T) -> T {
-    fn has_others() -> bool {
+    fn is_multi_threaded() -> bool {
         Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
     }
-    if !current.is_taken() || !has_others() {
+    if !current.is_taken() || !is_multi_threaded() {
         return poll();
     }
     let mut has_started = false;

@@ -140,21 +140,21 @@ fn ids(tasks: &[Task], limits: &Limits) -> Result<(), GraphError> {
 }
 
 fn fields(task: &Task) -> Result<(), GraphError> {
-    fn name(task: &Task) -> String {
+    fn escape_id(task: &Task) -> String {
         escape_name(&task.id)
     }
     let dependencies = task.depends_on.len();
     match &task.operation {
         Operation::Solve | Operation::Retrieve(_) => {}
         Operation::Choose if dependencies == 0 => {
-            return Err(GraphError::NothingToChoose { task: name(task) });
+            return Err(GraphError::NothingToChoose { task: escape_id(task) });
         }
         Operation::Choose => {}
         // By which plugin a task is solved, the runner knows.
         Operation::Other(_) if task.operation.solver().is_some() => {}
         Operation::Other(operation) => {
             return Err(GraphError::UnknownOperation {
-                task: name(task),
+                task: escape_id(task),
                 operation: escape_name(operation),
             });
         }
@@ -163,17 +163,17 @@ fn fields(task: &Task) -> Result<(), GraphError> {
         Join::AtLeast(wanted)
             if wanted == 0 || usize::try_from(wanted).is_ok_and(|wanted| wanted > dependencies) =>
         {
-            return Err(GraphError::BadJoin { task: name(task), wanted, dependencies });
+            return Err(GraphError::BadJoin { task: escape_id(task), wanted, dependencies });
         }
         Join::AllOf | Join::AnyOf | Join::AtLeast(_) => {}
     }
     if !task.priority.is_finite() {
-        return Err(GraphError::BadPriority { task: name(task), priority: task.priority });
+        return Err(GraphError::BadPriority { task: escape_id(task), priority: task.priority });
     }
     match task.confidence {
         // A NaN is in no range.
         Some(confidence) if !(0.0..=1.0).contains(&confidence) => {
-            Err(GraphError::BadConfidence { task: name(task), confidence })
+            Err(GraphError::BadConfidence { task: escape_id(task), confidence })
         }
         _ => Ok(()),
     }
@@ -218,25 +218,25 @@ fn references(graph: &Graph) -> Result<(), GraphError> {
 
 fn chains(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
     let limit = limits.depth;
-    fn name(graph: &Graph, position: usize) -> String {
+    fn escape_id(graph: &Graph, position: usize) -> String {
         escape_name(&graph.tasks[position].id)
     }
     let names =
-        |cycle: Vec<usize>| cycle.into_iter().map(|position| name(graph, position)).collect();
-    fn deepest(limit: usize, depths: Vec<usize>) -> Option<(usize, usize)> {
+        |cycle: Vec<usize>| cycle.into_iter().map(|position| escape_id(graph, position)).collect();
+    fn find_too_deep(limit: usize, depths: Vec<usize>) -> Option<(usize, usize)> {
         depths.into_iter().enumerate().find(|(_, depth)| *depth > limit)
     }
 
     let depths = shape::depths(&shape::dependencies(graph))
         .map_err(|cycle| GraphError::Cycle { tasks: names(cycle) })?;
-    if let Some((position, depth)) = deepest(limit, depths) {
-        return Err(GraphError::TooDeep { task: name(graph, position), depth, limit });
+    if let Some((position, depth)) = find_too_deep(limit, depths) {
+        return Err(GraphError::TooDeep { task: escape_id(graph, position), depth, limit });
     }
     let depths = shape::depths(&shape::parents(graph))
         .map_err(|cycle| GraphError::ParentCycle { tasks: names(cycle) })?;
-    match deepest(limit, depths) {
+    match find_too_deep(limit, depths) {
         Some((position, depth)) => {
-            Err(GraphError::ParentsTooDeep { task: name(graph, position), depth, limit })
+            Err(GraphError::ParentsTooDeep { task: escape_id(graph, position), depth, limit })
         }
         None => Ok(()),
     }

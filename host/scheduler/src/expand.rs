@@ -69,7 +69,7 @@ fn place(
     subtask: &Task,
     names: &BTreeMap<&str, TaskId>,
 ) -> Result<Task, GraphError> {
-    fn unknown(subtask: &Task, dependency: &str) -> GraphError {
+    fn unknown_dependency(subtask: &Task, dependency: &str) -> GraphError {
         GraphError::UnknownDependency {
             task: escape_name(&subtask.id),
             dependency: escape_name(dependency),
@@ -78,7 +78,7 @@ fn place(
     let named = subtask.depends_on.iter().map(|id| match names.get(id.as_str()) {
         Some(sibling) => Ok(sibling.clone()),
         None if task.depends_on.contains(id) => Ok(id.clone()),
-        None => Err(unknown(subtask, id)),
+        None => Err(unknown_dependency(subtask, id)),
     });
     let named = named.collect::<Result<Vec<_>, _>>()?;
     let parent = subtask.parent.as_deref().and_then(|parent| names.get(parent)).unwrap_or(&task.id);

@@ -121,13 +121,13 @@ impl Key {
 /// Returns whether a task counts both: "two of these three" means something else once two of them
 /// are one.
 fn counts_apart(tasks: &[Task], one: usize, other: usize) -> bool {
-    fn names(tasks: &[Task], task: &Task, position: usize) -> bool {
+    fn depends_on(tasks: &[Task], task: &Task, position: usize) -> bool {
         task.depends_on.contains(&tasks[position].id)
     }
     tasks.iter().any(|task| {
         matches!(task.join, Join::AtLeast(_))
-            && names(tasks, task, one)
-            && names(tasks, task, other)
+            && depends_on(tasks, task, one)
+            && depends_on(tasks, task, other)
     })
 }
 

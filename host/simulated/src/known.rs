@@ -57,10 +57,10 @@ pub(crate) fn miss_message(
     question: &str,
     database: &str,
 ) -> String {
-    fn alike(database: &str, question: &str, one: &dyn Known) -> (f64, bool) {
+    fn similarity(database: &str, question: &str, one: &dyn Known) -> (f64, bool) {
         (strsim::sorensen_dice(one.question(), question.trim()), one.database() == database)
     }
-    let ranked = known.iter().map(|one| (alike(database, question, one), one));
+    let ranked = known.iter().map(|one| (similarity(database, question, one), one));
     let nearest = ranked.reduce(|best, other| if other.0 > best.0 { other } else { best });
     let none = format!("{who} have none to this question over `{database}`");
     match nearest {

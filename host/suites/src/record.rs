@@ -53,17 +53,19 @@ pub(super) fn is_meant(object: &Map<String, Value>) -> bool {
 
 /// The format whose names a JSON object uses.
 pub(super) fn format(object: &Map<String, Value>) -> Format {
-    fn has(object: &Map<String, Value>, name: &str) -> bool {
+    fn has_key(object: &Map<String, Value>, name: &str) -> bool {
         object.contains_key(name)
     }
-    if has(object, "expected_data") || has(object, "expected_sql") || has(object, "expected_answer")
+    if has_key(object, "expected_data")
+        || has_key(object, "expected_sql")
+        || has_key(object, "expected_answer")
     {
         Format::Syrch
-    } else if has(object, "gold_sql") || has(object, "gold_alternatives") {
+    } else if has_key(object, "gold_sql") || has_key(object, "gold_alternatives") {
         Format::Jsonl
-    } else if has(object, "SQL") {
+    } else if has_key(object, "SQL") {
         Format::Bird
-    } else if has(object, "db_id") && has(object, "query") {
+    } else if has_key(object, "db_id") && has_key(object, "query") {
         Format::Spider
     } else {
         Format::Jsonl
@@ -319,10 +321,10 @@ impl Members {
                     Value::Bool(truth) => truth.to_string(),
                     _ => return None,
                 };
-                fn fits(text: &str) -> bool {
+                fn is_valid_field(text: &str) -> bool {
                     !text.is_empty() && text.len() <= FIELD
                 }
-                (fits(&name) && fits(&text)).then_some((name, text))
+                (is_valid_field(&name) && is_valid_field(&text)).then_some((name, text))
             })
             .take(FIELDS)
             .collect()

@@ -46,7 +46,7 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
 /// # Errors
 /// The error in the file, in words that follow its name.
 pub fn text_within(path: &Path, only_plain: bool, bounds: &Bounds) -> Result<String, String> {
-    fn fits(only_plain: bool, data: Metadata) -> Result<(), String> {
+    fn check_kind(only_plain: bool, data: Metadata) -> Result<(), String> {
         match data.is_dir() {
             true => Err("is a folder".to_owned()),
             false if only_plain && data.is_symlink() => Err("is a symbolic link".to_owned()),
@@ -56,15 +56,15 @@ pub fn text_within(path: &Path, only_plain: bool, bounds: &Bounds) -> Result<Str
             false => Ok(()),
         }
     }
-    fn report(error: std::io::Error) -> String {
+    fn error_text(error: std::io::Error) -> String {
         error.to_string()
     }
     let about = if only_plain { std::fs::symlink_metadata(path) } else { std::fs::metadata(path) };
-    about.map_err(report).and_then(|data| fits(only_plain, data))?;
-    let file = File::open(path).map_err(report)?;
-    file.metadata().map_err(report).and_then(|data| fits(only_plain, data))?;
+    about.map_err(error_text).and_then(|data| check_kind(only_plain, data))?;
+    let file = File::open(path).map_err(error_text)?;
+    file.metadata().map_err(error_text).and_then(|data| check_kind(only_plain, data))?;
     let mut bytes = Vec::new();
-    file.take(bounds.bytes + 1).read_to_end(&mut bytes).map_err(report)?;
+    file.take(bounds.bytes + 1).read_to_end(&mut bytes).map_err(error_text)?;
     if bytes.len() as u64 > bounds.bytes {
         return Err(format!("is larger than {} KiB", bounds.bytes >> 10));
     }

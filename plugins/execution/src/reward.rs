@@ -104,15 +104,15 @@ impl Settings {
 
     fn signal(&self, signals: &Signals, shape: &Shape) -> f64 {
         let errors = |number: u32| f64::from(number.min(self.most_errors));
-        fn once(occurred: bool) -> f64 {
+        fn count_once(occurred: bool) -> f64 {
             f64::from(u8::from(occurred))
         }
         let lost = self.syntax * errors(signals.syntax_errors)
             + self.schema * errors(signals.schema_errors)
             + self.execution * errors(signals.execution_errors)
-            + self.empty * once(shape.rows == 0)
-            + self.null_column * once(shape.null_columns > 0)
-            + self.overflow * once(shape.is_overflow);
+            + self.empty * count_once(shape.rows == 0)
+            + self.null_column * count_once(shape.null_columns > 0)
+            + self.overflow * count_once(shape.is_overflow);
         (1.0 - lost).max(0.0)
     }
 }

@@ -42,10 +42,10 @@ fn default_flow() -> Value {
 }
 
 fn read(flow: &Value) -> Result<Flow, String> {
-    fn words(problems: Vec<Problem>) -> Vec<String> {
+    fn describe_problems(problems: Vec<Problem>) -> Vec<String> {
         problems.iter().map(|problem| format!("flow.{problem}")).collect::<Vec<_>>()
     }
-    syrch_flows::read(flow).map_err(|problems| words(problems).join("; "))
+    syrch_flows::read(flow).map_err(|problems| describe_problems(problems).join("; "))
 }
 
 impl Default for Settings {

@@ -152,27 +152,28 @@ fn cut_unknown(list: &mut [Subtask], notes: &mut Vec<String>) {
 fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
     let mut placed: Vec<String> = Vec::new();
     while placed.len() < list.len() {
-        fn waits(placed: &[String], subtask: &Subtask) -> bool {
+        fn has_unplaced_dependency(placed: &[String], subtask: &Subtask) -> bool {
             subtask.dependencies.iter().any(|id| !placed.contains(id))
         }
-        fn left(placed: &[String], subtask: &&Subtask) -> bool {
+        fn is_unplaced(placed: &[String], subtask: &&Subtask) -> bool {
             !placed.contains(&subtask.id)
         }
         if let Some(ready) = list
             .iter()
-            .filter(|subtask| left(&placed, subtask))
-            .find(|subtask| !waits(&placed, subtask))
+            .filter(|subtask| is_unplaced(&placed, subtask))
+            .find(|subtask| !has_unplaced_dependency(&placed, subtask))
         {
             placed.push(ready.id.clone());
             continue;
         }
         let most = list
             .iter()
-            .filter(|subtask| left(&placed, subtask))
+            .filter(|subtask| is_unplaced(&placed, subtask))
             .map(|subtask| subtask.confidence)
             .fold(0.0, f64::max);
-        let Some(place) =
-            list.iter().position(|subtask| left(&placed, &subtask) && subtask.confidence >= most)
+        let Some(place) = list
+            .iter()
+            .position(|subtask| is_unplaced(&placed, &subtask) && subtask.confidence >= most)
         else {
             return;
         };

@@ -268,7 +268,7 @@ fn relation_text(
 }
 
 fn join_hints(syntax: &Syntax, task: &Task, parents: &[Parent]) -> String {
-    fn name(parents: &[Parent], syntax: &Syntax, id: &str) -> Option<String> {
+    fn parent_name(parents: &[Parent], syntax: &Syntax, id: &str) -> Option<String> {
         parents.iter().find(|parent| parent.task.id == id).and_then(|parent| match &parent.output {
             Output::Relation(relation) => Some(prompt_name(syntax, &relation.name)),
             _ => None,
@@ -279,7 +279,7 @@ fn join_hints(syntax: &Syntax, task: &Task, parents: &[Parent]) -> String {
     for key in join_keys_of(task) {
         let left_col = column(&key.left_col);
         let right_col = column(&key.right_col);
-        match (name(parents, syntax, &key.left), name(parents, syntax, &key.right)) {
+        match (parent_name(parents, syntax, &key.left), parent_name(parents, syntax, &key.right)) {
             (Some(left), Some(right)) => {
                 out += &format!(
                     "Join hint: {left}.{left_col} = {right}.{right_col} ({})\n",

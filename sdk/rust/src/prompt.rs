@@ -285,14 +285,14 @@ fn column_text(
 
 fn long_key(catalog: &Catalog, key: &ForeignKey) -> String {
     let syntax = &catalog.syntax;
-    fn list(syntax: &Syntax, names: &[String]) -> String {
+    fn list_names(syntax: &Syntax, names: &[String]) -> String {
         names.iter().map(|name| prompt_name(syntax, name)).collect::<Vec<_>>().join(", ")
     }
     format!(
         "({}) -> {} ({})",
-        list(syntax, &key.columns),
+        list_names(syntax, &key.columns),
         target(catalog, key),
-        list(syntax, &key.ref_columns)
+        list_names(syntax, &key.ref_columns)
     )
 }
 

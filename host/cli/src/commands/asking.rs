@@ -283,7 +283,7 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
     let key = &parameter.key;
     let owners: Vec<Target> =
         known.iter().filter(|(_, keys)| keys.contains(key)).map(|(target, _)| *target).collect();
-    fn name((target, key): (Target, &String)) -> String {
+    fn full_name((target, key): (Target, &String)) -> String {
         format!("{target}.{key}")
     }
     match owners.as_slice() {
@@ -295,7 +295,7 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
                 .collect();
             let similar = nearest(key, all.iter().map(|(_, key)| key.as_str()));
             let near: Vec<String> =
-                all.into_iter().filter(|(_, key)| similar.contains(key)).map(name).collect();
+                all.into_iter().filter(|(_, key)| similar.contains(key)).map(full_name).collect();
             let failure = Failure::usage(format!(
                 "-P {key}: no plugin of the strategy has the setting `{key}`"
             ));
@@ -308,7 +308,8 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
             })
         }
         several => {
-            let names: Vec<String> = several.iter().map(|target| name((*target, key))).collect();
+            let names: Vec<String> =
+                several.iter().map(|target| full_name((*target, key))).collect();
             let names = alternatives(&names).unwrap_or_default();
             Err(Failure::usage(format!("-P {key}: several plugins have the setting `{key}`"))
                 .hint(format!("say which: {names}")))

@@ -50,11 +50,8 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
             .hint("name one by --embeddings"));
     }
     let parts = if vectors_only { IndexParts::Vectors } else { IndexParts::All };
-    fn is_set(context: &Context, key: &str) -> bool {
-        context.config.origins.contains_key(key)
-    }
-    let calls = is_set(&context, "execution.max_calls");
-    let tokens = is_set(&context, "execution.token_budget");
+    let calls = context.config.is_set("execution.max_calls");
+    let tokens = context.config.is_set("execution.token_budget");
     let budgets = &mut context.config.effective.settings.budgets;
     if !calls {
         budgets.llm_calls = CALLS;

@@ -605,6 +605,11 @@ impl Config {
     pub(crate) fn origin(&self, key: &str) -> Origin {
         self.origins.get(key).cloned().unwrap_or_default()
     }
+
+    /// Returns true if a layer sets this option.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.origins.contains_key(key)
+    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Config {
     /// Chooses the provider where none is named: a key or a base URL chooses an endpoint, and
     /// nothing chooses the offline rules.
     pub(super) fn choose_provider(&mut self, environment: &Environment) {
-        let has_url = self.origins.contains_key("llm.base_url");
+        let has_url = self.is_set("llm.base_url");
         let is_named = self.effective.is_provider_named;
         let model = &mut self.effective.settings.model;
         if !is_named
@@ -58,7 +58,7 @@ impl Config {
                     endpoint.base_url.clone_into(&mut model.base_url);
                     self.origins.insert("llm.base_url", Origin::Derived("the provider's address"));
                 }
-                if !self.origins.contains_key("llm.model") && model.model != endpoint.model {
+                if !self.is_set("llm.model") && model.model != endpoint.model {
                     endpoint.model.clone_into(&mut model.model);
                     self.origins.insert("llm.model", Origin::Derived("the provider's default"));
                 }
@@ -140,11 +140,11 @@ fn infer_provider(
     environment: &Environment,
 ) -> Option<(Provider, &'static str)> {
     const KEY: &str = "a key is configured";
-    fn is_of(provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool) -> bool {
+    fn has_endpoint(provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool) -> bool {
         provider.endpoint().is_some_and(is)
     }
-    let by_url =
-        Provider::all().find(|one| is_of(one, &|endpoint| is_at(&model.base_url, endpoint.origin)));
+    let by_url = Provider::all()
+        .find(|one| has_endpoint(one, &|endpoint| is_at(&model.base_url, endpoint.origin)));
     let by_url = by_url.unwrap_or(Provider::OPENAI);
     if model.api_key.is_some() {
         Some((by_url, KEY))
@@ -153,7 +153,7 @@ fn infer_provider(
     } else {
         Provider::all()
             .find(|one| {
-                is_of(one, &|endpoint: &EndpointEntry| {
+                has_endpoint(one, &|endpoint: &EndpointEntry| {
                     environment.vendor_keys.contains_key(endpoint.key_variable)
                 })
             })

@@ -20,14 +20,14 @@ pub(super) fn choose_strategy(
     environment: &Environment,
     flags: &[(&'static Spec, Value, Origin)],
 ) -> Option<(String, Origin)> {
-    fn is_it(spec: &Spec) -> bool {
+    fn is_strategy(spec: &Spec) -> bool {
         spec.key == STRATEGY
     }
     let word = |value: &Value, origin: &Origin| Some((value.as_str()?.to_owned(), origin.clone()));
-    let by_flag = flags.iter().rev().find(|(spec, ..)| is_it(spec));
+    let by_flag = flags.iter().rev().find(|(spec, ..)| is_strategy(spec));
     let by_file = || {
         entries.iter().rev().find_map(|entry| match entry {
-            Entry::Option(spec, value, origin) if is_it(spec) => word(value, origin),
+            Entry::Option(spec, value, origin) if is_strategy(spec) => word(value, origin),
             _ => None,
         })
     };

@@ -25,16 +25,16 @@ fn is_hidden(c: char) -> bool {
 /// The text with dangerous characters as their codes, those in `keep` excepted.
 #[must_use]
 pub fn escape_dangerous<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
-    fn is_shown(keep: &[char], c: char) -> bool {
+    fn is_escaped(keep: &[char], c: char) -> bool {
         is_dangerous(c) && !keep.contains(&c)
     }
-    if !text.chars().any(|c| is_shown(keep, c)) {
+    if !text.chars().any(|c| is_escaped(keep, c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
-            c if !is_shown(keep, c) => out.push(c),
+            c if !is_escaped(keep, c) => out.push(c),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
@@ -48,16 +48,16 @@ pub fn escape_dangerous<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
 /// too, since nobody can tell them apart.
 #[must_use]
 pub fn escape_quotation(text: &str) -> Cow<'_, str> {
-    fn is_odd(c: char) -> bool {
+    fn is_odd_space(c: char) -> bool {
         c.is_whitespace() && c != ' ' && !is_dangerous(c)
     }
-    if !text.chars().any(is_odd) {
+    if !text.chars().any(is_odd_space) {
         return escape_dangerous(text, &[]);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
-            c if is_odd(c) => out.extend(c.escape_unicode()),
+            c if is_odd_space(c) => out.extend(c.escape_unicode()),
             c => out.push_str(&escape_dangerous(c.encode_utf8(&mut [0; 4]), &[])),
         }
     }

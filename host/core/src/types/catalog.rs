@@ -238,6 +238,12 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
+
+    /// Returns true if each of these is the name of a column.
+    #[must_use]
+    pub fn has_columns(&self, names: &[String]) -> bool {
+        names.iter().all(|name| self.column(name).is_some())
+    }
 }
 
 /// The granted tables of one database. `database` is the host's name of it, never an address.

@@ -46,17 +46,20 @@ pub fn linking(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
     size("tables", linked.tables.len(), catalog.tables.len(), "entries")?;
     let mut seen = BTreeSet::new();
     for relevant in &linked.tables {
-        fn show(name: &str) -> String {
+        fn show_name(name: &str) -> String {
             text::clip(name, 64).escape_default().to_string()
         }
         let Some(table) = catalog.table(&relevant.table) else {
             return refuse(
                 "relevant.table",
-                format!("`{}` is not in the catalog", show(&relevant.table)),
+                format!("`{}` is not in the catalog", show_name(&relevant.table)),
             );
         };
         if !seen.insert((&table.schema_name, &table.name)) {
-            return refuse("relevant.table", format!("`{}` occurs twice", show(&relevant.table)));
+            return refuse(
+                "relevant.table",
+                format!("`{}` occurs twice", show_name(&relevant.table)),
+            );
         }
         size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
         let mut left: BTreeSet<String> =
@@ -66,7 +69,7 @@ pub fn linking(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
         {
             return refuse(
                 "relevant.columns",
-                format!("`{}` has no further `{}`", show(&table.name), show(column)),
+                format!("`{}` has no further `{}`", show_name(&table.name), show_name(column)),
             );
         }
         share("relevant.score", relevant.score)?;

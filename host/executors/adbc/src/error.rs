@@ -26,27 +26,30 @@ pub(crate) enum Stage {
 pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
     let path = config.display_address();
     let reason = config.remove_secrets(&message(&error.message, &config.dialect));
-    fn has(error: &Error, text: &str) -> bool {
+    fn message_contains(error: &Error, text: &str) -> bool {
         error.message.contains(text)
     }
     if config.dialect == Dialect::Duckdb {
         // DuckDB takes a file of SQLite for one that an extension reads.
-        if has(error, "not a valid DuckDB database file")
-            || has(error, "Loading external extensions is disabled")
+        if message_contains(error, "not a valid DuckDB database file")
+            || message_contains(error, "Loading external extensions is disabled")
         {
             return DatabaseError::NotADatabase {
                 path,
                 reason: "it is not a file of DuckDB".to_owned(),
             };
         }
-        if has(error, "Could not set lock on file") {
+        if message_contains(error, "Could not set lock on file") {
             return DatabaseError::Locked { path };
         }
-        if has(error, "checksum") || has(error, "Serialization Error") || has(error, "Corrupt") {
+        if message_contains(error, "checksum")
+            || message_contains(error, "Serialization Error")
+            || message_contains(error, "Corrupt")
+        {
             return DatabaseError::Corrupt { path, reason };
         }
     }
-    if config.dialect == Dialect::Sqlite && has(error, "file is not a database") {
+    if config.dialect == Dialect::Sqlite && message_contains(error, "file is not a database") {
         return DatabaseError::NotADatabase {
             path,
             reason: "it is not a file of SQLite".to_owned(),
@@ -240,55 +243,55 @@ fn state(state: &str) -> Option<Class> {
 /// The class by the words of DuckDB and of SQLite.
 fn by_words(text: &str) -> Option<Class> {
     use SqlErrorKind as K;
-    fn has(text: &str, words: &str) -> bool {
-        text.contains(words)
-    }
-    fn starts(text: &str, words: &str) -> bool {
-        text.starts_with(words)
-    }
     Some(
-        if starts(text, "Parser Error")
-            || starts(text, "Syntax Error")
+        if text.starts_with("Parser Error")
+            || text.starts_with("Syntax Error")
             || text.ends_with(": syntax error")
-            || has(text, "incomplete input")
+            || text.contains("incomplete input")
         {
             Class::text(K::Syntax)
-        } else if has(text, "read-only mode") || has(text, "readonly database") {
+        } else if text.contains("read-only mode") || text.contains("readonly database") {
             Class::with_rule(K::WriteRefused, "read-only")
-        } else if starts(text, "Permission Error")
-            || has(text, "configuration has been locked")
-            || has(text, "disabled through configuration")
+        } else if text.starts_with("Permission Error")
+            || text.contains("configuration has been locked")
+            || text.contains("disabled through configuration")
         {
             Class::with_rule(K::Denied, "engine")
-        } else if starts(text, "Out of Memory Error")
-            || has(text, "string or blob too big")
-            || has(text, "out of memory")
+        } else if text.starts_with("Out of Memory Error")
+            || text.contains("string or blob too big")
+            || text.contains("out of memory")
         {
             Class::with_rule(K::TooLarge, "memory")
-        } else if starts(text, "INTERRUPT Error")
-            || starts(text, "interrupted")
-            || has(text, "canceling statement")
+        } else if text.starts_with("INTERRUPT Error")
+            || text.starts_with("interrupted")
+            || text.contains("canceling statement")
         {
             Class::with_rule(K::Timeout, "deadline")
-        } else if starts(text, "Conversion Error")
-            || starts(text, "Mismatch Type Error")
-            || starts(text, "Invalid type Error")
+        } else if text.starts_with("Conversion Error")
+            || text.starts_with("Mismatch Type Error")
+            || text.starts_with("Invalid type Error")
         {
             Class::data(K::TypeMismatch)
-        } else if has(text, "mbiguous reference")
-            || starts(text, "ambiguous column name")
-            || (starts(text, "Column '") && text.ends_with("is ambiguous"))
+        } else if text.contains("mbiguous reference")
+            || text.starts_with("ambiguous column name")
+            || (text.starts_with("Column '") && text.ends_with("is ambiguous"))
         {
             Class::text(K::AmbiguousName)
-        } else if starts(text, "Catalog Error") {
-            Class::text(if has(text, "Function with name") { K::Other } else { K::UnknownTable })
-        } else if starts(text, "Binder Error") {
+        } else if text.starts_with("Catalog Error") {
+            Class::text(if text.contains("Function with name") {
+                K::Other
+            } else {
+                K::UnknownTable
+            })
+        } else if text.starts_with("Binder Error") {
             Class::text(duckdb_binder(text))
-        } else if starts(text, "no such table") {
+        } else if text.starts_with("no such table") {
             Class::text(K::UnknownTable)
-        } else if starts(text, "no such column") {
+        } else if text.starts_with("no such column") {
             Class::text(K::UnknownColumn)
-        } else if starts(text, "no such function") || starts(text, "wrong number of arguments") {
+        } else if text.starts_with("no such function")
+            || text.starts_with("wrong number of arguments")
+        {
             Class::text(K::Other)
         } else {
             return None;
@@ -297,20 +300,17 @@ fn by_words(text: &str) -> Option<Class> {
 }
 
 fn duckdb_binder(text: &str) -> SqlErrorKind {
-    fn has(text: &str, words: &str) -> bool {
-        text.contains(words)
-    }
-    if has(text, "not found in FROM clause")
-        || has(text, "does not have a column")
-        || has(text, "Referenced column")
+    if text.contains("not found in FROM clause")
+        || text.contains("does not have a column")
+        || text.contains("Referenced column")
     {
         SqlErrorKind::UnknownColumn
-    } else if has(text, "Referenced table") {
+    } else if text.contains("Referenced table") {
         SqlErrorKind::UnknownTable
-    } else if has(text, "type casts")
-        || has(text, "argument types")
-        || has(text, "Cannot compare")
-        || has(text, "Cannot mix")
+    } else if text.contains("type casts")
+        || text.contains("argument types")
+        || text.contains("Cannot compare")
+        || text.contains("Cannot mix")
     {
         SqlErrorKind::TypeMismatch
     } else {

@@ -296,14 +296,11 @@ impl Tables {
             *of_name.entry(table.name.to_lowercase()).or_default() += 1;
         }
         for Link { from, columns, to, ref_columns, .. } in std::mem::take(&mut self.links) {
-            fn has(table: &Table, names: &[String]) -> bool {
-                names.iter().all(|name| table.column(name).is_some())
-            }
             let (Some(place), Some(other)) = (self.places.get(&from), self.places.get(&to)) else {
                 continue;
             };
             let other = &self.tables[*other];
-            if !has(&self.tables[*place], &columns) || !has(other, &ref_columns) {
+            if !self.tables[*place].has_columns(&columns) || !other.has_columns(&ref_columns) {
                 continue;
             }
             let is_only = of_name.get(&other.name.to_lowercase()) == Some(&1);

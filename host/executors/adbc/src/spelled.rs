@@ -70,11 +70,12 @@ impl Column {
 /// Returns true if a type's name has this part as a word of its own: `BIT[]`, and not
 /// `"BITS" INTEGER`.
 fn words(text: &str, part: &str) -> bool {
-    fn is_letter(c: char) -> bool {
+    fn is_word_char(c: char) -> bool {
         c.is_alphanumeric() || c == '_'
     }
     text.match_indices(part).any(|(start, _)| {
-        !text[..start].ends_with(is_letter) && !text[start + part.len()..].starts_with(is_letter)
+        !text[..start].ends_with(is_word_char)
+            && !text[start + part.len()..].starts_with(is_word_char)
     })
 }
 

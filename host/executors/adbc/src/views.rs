@@ -130,7 +130,7 @@ fn in_postgres(text: &str) -> Result<Vec<String>, String> {
 
 /// Returns the tables that a definition reads, if a statement of that text would be admitted.
 fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<String>, String> {
-    let query = query(text, dialect).ok_or("its definition cannot be read")?;
+    let query = query(text, dialect).ok_or_else(definition_error)?;
     let admitted = admit(query, granted, &Bounds::default()).map_err(|error| unread(&error))?;
     Ok(admitted.tables.iter().map(|table| table.to_lowercase()).collect())
 }
@@ -139,28 +139,29 @@ fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<Str
 /// functions alone: DuckDB writes definitions in forms that its statements need not have, such as
 /// `~~` for LIKE.
 fn in_duckdb(work: &mut Work<'_>, text: &str) -> Result<Vec<String>, String> {
-    fn unread() -> String {
-        "its definition cannot be read".to_owned()
-    }
-    let query = query(text, &Dialect::Duckdb).ok_or_else(unread)?;
+    let query = query(text, &Dialect::Duckdb).ok_or_else(definition_error)?;
     let statement =
         format!("SELECT CAST(json_serialize_sql('{}') AS VARCHAR)", query.replace('\'', "''"));
-    let rows = work.rows(&statement, &mut TREE.clone()).map_err(|_| unread())?;
-    let tree =
-        rows.into_iter().next().and_then(|row| row.into_iter().next()?).ok_or_else(unread)?;
+    let rows = work.rows(&statement, &mut TREE.clone()).map_err(|_| definition_error())?;
+    let tree = rows
+        .into_iter()
+        .next()
+        .and_then(|row| row.into_iter().next()?)
+        .ok_or_else(definition_error)?;
     reads_of_tree(&tree)
 }
 
+fn definition_error() -> String {
+    "its definition cannot be read".to_owned()
+}
+
 fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
-    fn unread() -> String {
-        "its definition cannot be read".to_owned()
-    }
     // Its depth is bounded by the reader.
-    let tree: Json = serde_json::from_str(tree).map_err(|_| unread())?;
+    let tree: Json = serde_json::from_str(tree).map_err(|_| definition_error())?;
     if tree["error"] != false
         || tree["statements"].as_array().is_none_or(|statements| statements.len() != 1)
     {
-        return Err(unread());
+        return Err(definition_error());
     }
     let mut reads = Vec::new();
     let mut nodes = vec![&tree];

@@ -129,27 +129,27 @@ impl Column {
         budget: usize,
     ) -> Option<Read> {
         let array = array.slice(0, sizes.len());
-        fn whole(cells: ArrayRef) -> Option<Read> {
+        fn read_whole(cells: ArrayRef) -> Option<Read> {
             Some(Read { cells, is_large: false })
         }
         match self {
-            Self::Nulls(_) => whole(Arc::new(NullArray::new(sizes.len()))),
+            Self::Nulls(_) => read_whole(Arc::new(NullArray::new(sizes.len()))),
             Self::Booleans(_) => {
                 sizes.iter_mut().for_each(|size| *size += 1);
                 array.as_boolean_opt()?;
-                whole(array)
+                read_whole(array)
             }
             Self::Integers(_) => {
                 add_width::<Int64Type>(sizes);
-                whole(integers(&array)?)
+                read_whole(integers(&array)?)
             }
             Self::Reals(_) => {
                 add_width::<Float64Type>(sizes);
-                whole(reals(&array)?)
+                read_whole(reals(&array)?)
             }
             Self::Decimals(_) => {
                 add_width::<Decimal128Type>(sizes);
-                whole(to_decimal128(&array)?)
+                read_whole(to_decimal128(&array)?)
             }
             Self::Texts(_) | Self::Digits(_) => match array.as_string_opt::<i32>() {
                 Some(texts) => {

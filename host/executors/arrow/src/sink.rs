@@ -93,7 +93,7 @@ impl BatchSink {
     /// # Errors
     /// When a cell is larger than a cell may be, and when the batch does not have the schema.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        fn other() -> SqlError {
+        fn column_error() -> SqlError {
             SqlError::new(SqlErrorKind::Other, "the engine sent rows that its columns do not have")
         }
         let limits = &self.limits;
@@ -101,7 +101,7 @@ impl BatchSink {
             .columns
             .as_mut()
             .filter(|columns| columns.len() == batch.num_columns())
-            .ok_or_else(other)?;
+            .ok_or_else(column_error)?;
         let left = limits.rows.saturating_sub(self.rows);
         let wanted = batch.num_rows().min(usize::try_from(left).unwrap_or(usize::MAX));
         let most = limits.result_bytes.min(ADDRESSED);
@@ -110,7 +110,7 @@ impl BatchSink {
         let read = columns.iter().zip(batch.columns());
         let read =
             read.map(|(column, array)| column.read(array, &mut sizes, limits.cell_bytes, budget));
-        let read: Vec<Read> = read.collect::<Option<_>>().ok_or_else(other)?;
+        let read: Vec<Read> = read.collect::<Option<_>>().ok_or_else(column_error)?;
         let mut rows = 0;
         let mut bytes = 0;
         for size in sizes {
@@ -126,7 +126,7 @@ impl BatchSink {
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("cell-bytes"));
         }
         for (column, read) in columns.iter_mut().zip(&read) {
-            column.append(&read.cells, rows).ok_or_else(other)?;
+            column.append(&read.cells, rows).ok_or_else(column_error)?;
         }
         self.rows += rows as u64;
         self.bytes += bytes;

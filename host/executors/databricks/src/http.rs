@@ -75,13 +75,13 @@ impl Http {
         request: RequestBuilder,
         most: usize,
     ) -> Result<Reply, Failure> {
-        fn fail(error: reqwest::Error) -> Failure {
+        fn exchange_failure(error: reqwest::Error) -> Failure {
             Failure::from_exchange(&error)
         }
-        let response = request.send().await.map_err(fail)?;
+        let response = request.send().await.map_err(exchange_failure)?;
         let status = response.status();
         let headers = response.headers().clone();
-        let (body, is_whole) = syrch_http::read(response, most).await.map_err(fail)?;
+        let (body, is_whole) = syrch_http::read(response, most).await.map_err(exchange_failure)?;
         match is_whole {
             true => Ok(Reply { status, headers, body }),
             false => {

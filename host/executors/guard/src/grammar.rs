@@ -67,18 +67,18 @@ fn plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 /// Reads sets of groups within sets of groups, where the parser expects expressions alone.
 fn sets(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     let [first, second, third] = parser.peek_tokens_ref();
-    fn is(token: &TokenWithSpan, keyword: Keyword) -> bool {
+    fn is_keyword(token: &TokenWithSpan, keyword: Keyword) -> bool {
         matches!(&token.token, Token::Word(word) if word.keyword == keyword)
     }
-    let make = if is(first, Keyword::GROUPING)
-        && is(second, Keyword::SETS)
+    let make = if is_keyword(first, Keyword::GROUPING)
+        && is_keyword(second, Keyword::SETS)
         && third.token == Token::LParen
     {
         parser.next_token();
         Expr::GroupingSets
-    } else if is(first, Keyword::ROLLUP) && second.token == Token::LParen {
+    } else if is_keyword(first, Keyword::ROLLUP) && second.token == Token::LParen {
         Expr::Rollup
-    } else if is(first, Keyword::CUBE) && second.token == Token::LParen {
+    } else if is_keyword(first, Keyword::CUBE) && second.token == Token::LParen {
         Expr::Cube
     } else {
         return None;

@@ -68,14 +68,14 @@ fn lex_error(error: LexError) -> SqlError {
 }
 
 fn check_one(text: &str, significant: &[Token]) -> Result<(), SqlError> {
-    fn is_end(text: &str, token: &Token) -> bool {
+    fn is_semicolon(text: &str, token: &Token) -> bool {
         token.text(text) == ";"
     }
-    if significant.iter().all(|token| is_end(text, token)) {
+    if significant.iter().all(|token| is_semicolon(text, token)) {
         return Err(SqlError::new(SqlErrorKind::Syntax, "the statement is empty").rule("empty"));
     }
-    let mut rest = significant.iter().skip_while(|token| !is_end(text, token));
-    match rest.find(|token| !is_end(text, token)) {
+    let mut rest = significant.iter().skip_while(|token| !is_semicolon(text, token));
+    match rest.find(|token| !is_semicolon(text, token)) {
         None => Ok(()),
         Some(token) => {
             let message = format!(

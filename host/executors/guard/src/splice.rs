@@ -115,7 +115,7 @@ impl<'t> Piece<'t> {
 /// Names after FROM, JOIN, IN, a comma or an opening parenthesis that qualify nothing: more than
 /// the tables, never fewer.
 fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
-    fn before(text: &str, token: &Token) -> bool {
+    fn precedes_table(text: &str, token: &Token) -> bool {
         let word = token.text(text);
         matches!(word, "," | "(")
             || [
@@ -132,13 +132,15 @@ fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
             .iter()
             .any(|w| w.eq_ignore_ascii_case(word))
     }
-    fn qualifies(text: &str, tokens: &[Token], index: usize) -> bool {
+    fn is_qualified(text: &str, tokens: &[Token], index: usize) -> bool {
         tokens.get(index + 2).is_some_and(|next| next.text(text) == ".")
     }
     tokens
         .windows(2)
         .enumerate()
-        .filter(|(index, pair)| before(text, &pair[0]) && !qualifies(text, tokens, *index))
+        .filter(|(index, pair)| {
+            precedes_table(text, &pair[0]) && !is_qualified(text, tokens, *index)
+        })
         .filter_map(|(_, pair)| pair[1].name(text))
         .map(|name| name.to_lowercase())
         .collect()

@@ -341,14 +341,14 @@ fn endpoints(
     address: Option<String>,
     port: Option<String>,
 ) -> Result<Vec<Endpoint>, String> {
-    fn list(text: &Option<String>) -> Vec<String> {
+    fn split_list(text: &Option<String>) -> Vec<String> {
         text.as_deref()
             .map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
             .unwrap_or_default()
     }
-    let hosts = list(&host);
-    let addresses = list(&address);
-    let ports = list(&port);
+    let hosts = split_list(&host);
+    let addresses = split_list(&address);
+    let ports = split_list(&port);
     let count = hosts.len().max(addresses.len()).max(1);
     let many = |length: usize| length > 1 && length != count;
     if many(hosts.len()) || many(addresses.len()) || many(ports.len()) {

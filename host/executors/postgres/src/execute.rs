@@ -185,7 +185,7 @@ impl<'a> Fetch<'a> {
             self.sink.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
-        fn unread() -> SqlError {
+        fn value_error() -> SqlError {
             SqlError::new(
                 SqlErrorKind::Other,
                 "the server sent a value that its type does not have",
@@ -195,13 +195,15 @@ impl<'a> Fetch<'a> {
         // Each cell goes straight to its column. Those of a row that does not fit are cut off at
         // the end.
         for (index, column) in self.columns.iter_mut().enumerate() {
-            let cell =
-                row.try_get::<_, Option<Raw<'_>>>(index).map_err(|_| unread())?.map(|raw| raw.0);
+            let cell = row
+                .try_get::<_, Option<Raw<'_>>>(index)
+                .map_err(|_| value_error())?
+                .map(|raw| raw.0);
             let size = cell.map_or(0, <[u8]>::len);
             if size > self.limits.cell_bytes {
                 return Err(large_cell(Some(size), self.limits));
             }
-            bytes += column.push(cell).ok_or_else(unread)? + CELL;
+            bytes += column.push(cell).ok_or_else(value_error)? + CELL;
         }
         // A column's text is addressed with 32 bits.
         let most = self.limits.result_bytes.min(1 << 30);

@@ -228,10 +228,7 @@ async fn keys(
             continue;
         };
         let columns: Vec<String> = row.try_get::<_, Option<Vec<String>>>(3)?.unwrap_or_default();
-        fn has(table: &Table, names: &[String]) -> bool {
-            names.iter().all(|name| table.column(name).is_some())
-        }
-        if !has(&tables[*place], &columns) {
+        if !tables[*place].has_columns(&columns) {
             continue;
         }
         if kind == "p" {
@@ -241,7 +238,7 @@ async fn keys(
         let ref_columns: Vec<String> =
             row.try_get::<_, Option<Vec<String>>>(4)?.unwrap_or_default();
         let Some(other) =
-            places.get(&row.try_get(2)?).filter(|other| has(&tables[**other], &ref_columns))
+            places.get(&row.try_get(2)?).filter(|other| tables[**other].has_columns(&ref_columns))
         else {
             continue;
         };

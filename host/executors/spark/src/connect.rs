@@ -54,13 +54,13 @@ pub(crate) struct Headers(Vec<(MetadataKey<Ascii>, MetadataValue<Ascii>)>);
 
 impl Headers {
     fn for_target(target: &Target) -> Result<Self, DatabaseError> {
-        fn wrong(name: &str) -> DatabaseError {
+        fn header_error(name: &str) -> DatabaseError {
             DatabaseError::Address { reason: format!("`{name}` cannot be sent as a header") }
         }
         let mut headers = Vec::new();
         let mut add = |name: &str, value: &str| {
-            let key = MetadataKey::from_bytes(name.as_bytes()).map_err(|_| wrong(name))?;
-            let mut value = MetadataValue::try_from(value).map_err(|_| wrong(name))?;
+            let key = MetadataKey::from_bytes(name.as_bytes()).map_err(|_| header_error(name))?;
+            let mut value = MetadataValue::try_from(value).map_err(|_| header_error(name))?;
             value.set_sensitive(true);
             headers.push((key, value));
             Ok(())

@@ -226,7 +226,7 @@ pub(crate) async fn read(
     globs: Option<&GlobSet>,
 ) -> Result<Schema, DatabaseError> {
     let reader = Reader { connection, globs, until: Instant::now() + ALL };
-    fn large(connection: &Arc<Connection>, what: String) -> DatabaseError {
+    fn too_large(connection: &Arc<Connection>, what: String) -> DatabaseError {
         DatabaseError::Unavailable {
             path: connection.target.display_address(),
             reason: format!("{what}; name those to see by --tables"),
@@ -240,7 +240,7 @@ pub(crate) async fn read(
         .collect();
     drop(databases);
     if names.iter().any(|name| name.len() > NAME) {
-        return Err(large(
+        return Err(too_large(
             connection,
             format!("the name of a database has more than {} KiB", NAME >> 10),
         ));
@@ -259,10 +259,13 @@ pub(crate) async fn read(
         listed.extend(tables);
         schema.left_out.extend(left_out);
         if bytes > BYTES {
-            return Err(large(connection, TOO_LARGE.to_owned()));
+            return Err(too_large(connection, TOO_LARGE.to_owned()));
         }
         if listed.len() + schema.left_out.len() > TABLES {
-            return Err(large(connection, format!("its catalog has more than {TABLES} tables")));
+            return Err(too_large(
+                connection,
+                format!("its catalog has more than {TABLES} tables"),
+            ));
         }
     }
     drop(lists);
@@ -281,7 +284,7 @@ pub(crate) async fn read(
             }
         }
         if bytes > BYTES {
-            return Err(large(connection, TOO_LARGE.to_owned()));
+            return Err(too_large(connection, TOO_LARGE.to_owned()));
         }
     }
     drop(described);

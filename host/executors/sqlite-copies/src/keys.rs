@@ -19,14 +19,14 @@ pub(crate) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::new();
     while order.len() < tables.len() {
         let left: Vec<usize> = (0..tables.len()).filter(|at| !order.contains(at)).collect();
-        fn waits(tables: &[Sampled], at: usize, other: usize) -> bool {
+        fn refers_to(tables: &[Sampled], at: usize, other: usize) -> bool {
             let name = tables[other].name.to_lowercase();
             at != other && tables[at].foreign_keys.iter().any(|key| key.table == name)
         }
         let free: Vec<usize> = left
             .iter()
             .copied()
-            .filter(|at| !left.iter().any(|other| waits(tables, *at, *other)))
+            .filter(|at| !left.iter().any(|other| refers_to(tables, *at, *other)))
             .collect();
         // In a circle, the first breaks it.
         order.extend(if free.is_empty() { left[..1].to_vec() } else { free });

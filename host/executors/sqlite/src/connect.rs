@@ -50,29 +50,29 @@ pub(crate) const SCHEMA: Duration = Duration::from_secs(10);
 /// # Errors
 /// Every [`DatabaseError`] but `Corrupt` and `Locked`, which only the engine can detect.
 pub(crate) fn locate(config: &SqliteConfig) -> Result<PathBuf, DatabaseError> {
-    fn not_a(config: &SqliteConfig, reason: &str) -> DatabaseError {
+    fn not_a_database(config: &SqliteConfig, reason: &str) -> DatabaseError {
         DatabaseError::NotADatabase { path: config.display_name(), reason: reason.to_owned() }
     }
     let path = fs::canonicalize(&config.path).map_err(|error| unreachable_path(config, &error))?;
     let metadata = fs::metadata(&path).map_err(|error| unreachable_path(config, &error))?;
     if metadata.is_dir() {
-        return Err(not_a(config, "it is a folder"));
+        return Err(not_a_database(config, "it is a folder"));
     }
     // Opening a FIFO would wait for a writer.
     if !metadata.is_file() {
-        return Err(not_a(config, "it is a special file, such as a pipe or a device"));
+        return Err(not_a_database(config, "it is a special file, such as a pipe or a device"));
     }
     let mut head = Vec::new();
     File::open(&path)
         .and_then(|file| file.take(100).read_to_end(&mut head))
         .map_err(|error| unreachable_path(config, &error))?;
     if head.is_empty() {
-        return Err(not_a(config, "the file is empty"));
+        return Err(not_a_database(config, "the file is empty"));
     }
     if !head.starts_with(MAGIC) {
         let known = OTHERS.iter().find(|(magic, _)| head.starts_with(magic));
         let duck = head.get(8..12) == Some(b"DUCK".as_slice());
-        return Err(not_a(
+        return Err(not_a_database(
             config,
             match known {
                 Some((_, what)) => what,

@@ -274,11 +274,11 @@ impl Inner {
             let result =
                 session.within(allowance, cancel, |session| work(self, session, &snapshot));
             // The error names the whole time, not what was left of it.
-            fn is_late(error: &SqlError) -> bool {
+            fn is_timeout(error: &SqlError) -> bool {
                 error.kind == SqlErrorKind::Timeout
             }
             let result = result.map_err(|error| {
-                if is_late(&error) { deadline::deadline_error(deadline) } else { error }
+                if is_timeout(&error) { deadline::deadline_error(deadline) } else { error }
             });
             self.give_back(session);
             let file = snapshot.version.file;

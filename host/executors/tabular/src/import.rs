@@ -79,7 +79,7 @@ fn ensure_filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Fille
             )),
         }
     };
-    fn wrong(error: std::io::Error) -> ImportError {
+    fn write_error(error: std::io::Error) -> ImportError {
         ImportError::Write(error.to_string())
     }
     // Without a folder that can be written the database is temporary.
@@ -89,14 +89,14 @@ fn ensure_filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Fille
             .prefix("syrch-")
             .suffix(".sqlite")
             .tempfile()
-            .map_err(wrong)?;
+            .map_err(write_error)?;
         let notes = write(file.path())?;
         let path = file.into_temp_path();
         return Ok(Filled { path: path.to_path_buf(), notes, held: Box::new(path) });
     };
     if place.fill(
-        |path: &Path| write(path)?.write(&place.notes()).map_err(wrong),
-        wrong,
+        |path: &Path| write(path)?.write(&place.notes()).map_err(write_error),
+        write_error,
         cancelled,
     )? {
         config
@@ -104,7 +104,7 @@ fn ensure_filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Fille
             .iter()
             .for_each(|folder| store::prune(folder, config.retained, config.retained_bytes));
     }
-    let notes = Notes::read(&place.notes()).map_err(wrong)?;
+    let notes = Notes::read(&place.notes()).map_err(write_error)?;
     Ok(Filled { path: place.path().to_owned(), notes, held: Box::new(place) })
 }
 

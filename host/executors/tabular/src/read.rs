@@ -179,15 +179,15 @@ fn names<'n>(
     let mut names: Vec<String> = Vec::new();
     let mut taken = std::collections::HashSet::new();
     for (at, name) in written.enumerate() {
-        fn wrong(source: &Source, what: String) -> ImportError {
+        fn header_error(source: &Source, what: String) -> ImportError {
             ImportError::content(&source.name, 1, what)
         }
         let name = name.trim();
         if at >= COLUMNS {
-            return Err(wrong(source, format!("there are more than {COLUMNS} columns")));
+            return Err(header_error(source, format!("there are more than {COLUMNS} columns")));
         }
         if name.len() > NAME_BYTES || name.contains('\0') {
-            return Err(wrong(
+            return Err(header_error(
                 source,
                 format!(
                     "the name of column {} is too long ({NAME_BYTES} bytes at most) or has a NUL",

@@ -78,10 +78,13 @@ fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
 /// that names no file.
 #[must_use]
 pub fn is_tabular(path: &Path) -> bool {
-    fn is_pattern(path: &Path) -> bool {
-        path.to_string_lossy().contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err()
-    }
-    Source::from_path(path).is_some() || path.is_dir() || is_pattern(path)
+    let is_missing = || fs::symlink_metadata(path).is_err();
+    Source::from_path(path).is_some() || path.is_dir() || is_pattern(path) && is_missing()
+}
+
+/// Returns true if a path has characters that stand for others.
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '['])
 }
 
 /// Returns the name of the database of a path: that of the file or folder, and for a pattern that
@@ -90,9 +93,6 @@ pub fn is_tabular(path: &Path) -> bool {
 pub fn name(path: &Path) -> String {
     let called = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
     let folder = |path: &Path| called(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
-    fn is_pattern(path: &Path) -> bool {
-        path.to_string_lossy().contains(['*', '?', '['])
-    }
     let name = match Source::from_path(path).filter(|_| !path.is_dir() && !is_pattern(path)) {
         Some(source) => Some(source.stem),
         None if path.is_dir() => folder(path),
@@ -112,30 +112,30 @@ pub fn sources(path: &Path) -> Vec<PathBuf> {
 /// The files that are read for a path: itself, those of the folder, or those that match the
 /// pattern.
 pub(crate) fn find_sources(path: &Path) -> Result<Vec<Source>, ImportError> {
-    fn nothing(path: &Path, reason: &str) -> ImportError {
+    fn no_tables(path: &Path, reason: &str) -> ImportError {
         ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() }
     }
     let mut named = path;
     let names: Vec<PathBuf> = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {
             let own = Source::from_path(path).ok_or_else(|| {
-                nothing(path, &format!("its name does not end with {}", endings()))
+                no_tables(path, &format!("its name does not end with {}", endings()))
             })?;
             return Ok(vec![own]);
         }
         Ok(metadata) if metadata.is_dir() => {
             let entries = fs::read_dir(path)
-                .map_err(|error| nothing(path, &format!("the folder cannot be read: {error}")))?;
+                .map_err(|error| no_tables(path, &format!("the folder cannot be read: {error}")))?;
             entries.take(MOST_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
         }
-        Ok(_) => return Err(nothing(path, "it is a special file, such as a pipe or a device")),
+        Ok(_) => return Err(no_tables(path, "it is a special file, such as a pipe or a device")),
         Err(_) => {
             let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
             let pattern = pattern.ok_or_else(|| ImportError::Missing(path.to_owned()))?;
             let folders = path.ancestors();
             named = folders.into_iter().find(|part| !is_pattern(part)).unwrap_or(path);
             let matches = glob::glob(pattern)
-                .map_err(|error| nothing(path, &format!("it is no pattern: {}", error.msg)))?;
+                .map_err(|error| no_tables(path, &format!("it is no pattern: {}", error.msg)))?;
             matches.take(MOST_NAMES).filter_map(Result::ok).collect()
         }
     };
@@ -149,9 +149,9 @@ pub(crate) fn find_sources(path: &Path) -> Result<Vec<Source>, ImportError> {
     found.sort_by(|one, other| one.path.cmp(&other.path));
     found.iter().try_for_each(|source| refuse_link(named, source))?;
     match found.len() {
-        0 => Err(nothing(path, &format!("it has no file that ends with {}", endings()))),
+        0 => Err(no_tables(path, &format!("it has no file that ends with {}", endings()))),
         count if count > MOST_FILES => {
-            Err(nothing(path, &format!("it has {count} files, {MOST_FILES} at most are read")))
+            Err(no_tables(path, &format!("it has {count} files, {MOST_FILES} at most are read")))
         }
         _ => Ok(found),
     }

@@ -77,15 +77,17 @@ impl Target {
             connection.execute_batch("BEGIN")?;
             Ok(connection)
         };
-        fn wrong(error: String) -> ImportError {
+        fn write_error(error: String) -> ImportError {
             ImportError::Write(error)
         }
-        let file =
-            WrittenFile { connection: open().map_err(|error| wrong(error.to_string()))?, pages };
+        let file = WrittenFile {
+            connection: open().map_err(|error| write_error(error.to_string()))?,
+            pages,
+        };
         let (parts, written) = sync_channel(WAITING);
         let thread =
             thread::Builder::new().name("import".to_owned()).spawn(move || file.write(&written));
-        let thread = thread.map_err(|error| wrong(error.to_string()))?;
+        let thread = thread.map_err(|error| write_error(error.to_string()))?;
         Ok(Self { parts: Some(parts), thread: RefCell::new(Some(thread)) })
     }
 

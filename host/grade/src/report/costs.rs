@@ -72,7 +72,7 @@ impl Costs {
             graded.iter().map(|one| count(one)).fold(0, u64::saturating_add)
         };
         let questions = graded.len() as u64;
-        fn each(questions: u64, total: u64) -> Option<f64> {
+        fn per_question(questions: u64, total: u64) -> Option<f64> {
             (questions > 0).then(|| total as f64 / questions as f64)
         }
         let sent = sum(|one| u64::from(one.cost.calls));
@@ -87,15 +87,15 @@ impl Costs {
             calls: Some(sent + cached),
             sent: Some(sent),
             cached: Some(cached),
-            calls_mean: each(questions, sent + cached),
+            calls_mean: per_question(questions, sent + cached),
             input_tokens: Some(input_tokens),
             output_tokens: Some(output_tokens),
-            tokens_mean: each(questions, input_tokens.saturating_add(output_tokens)),
+            tokens_mean: per_question(questions, input_tokens.saturating_add(output_tokens)),
             usd,
             usd_mean: usd.filter(|_| questions > 0).map(|usd| usd / questions as f64),
             usd_unknown: Some(prices.iter().filter(|price| price.is_none()).count() as u64),
             sql_runs: Some(sql_runs),
-            sql_runs_mean: each(questions, sql_runs),
+            sql_runs_mean: per_question(questions, sql_runs),
             latency: Latency::from_times(graded.iter().map(|one| one.time_ms)),
             earlier_tries: None,
         }

@@ -178,7 +178,7 @@ pub(crate) fn e_process(both: &[Both], rule: &str, decides: bool) -> EProcess {
 
 pub(crate) fn one_more(both: &[Both], tally: &Tally) -> Option<CostOfOneMoreRight> {
     let right = tally.c.checked_sub(tally.b).filter(|more| *more > 0)?;
-    fn each(right: u64, total: f64) -> f64 {
+    fn per_right_answer(right: u64, total: f64) -> f64 {
         total / right as f64
     }
     let calls: f64 = both
@@ -190,7 +190,7 @@ pub(crate) fn one_more(both: &[Both], tally: &Tally) -> Option<CostOfOneMoreRigh
         .try_fold(0.0, |sum, (first, second)| Some(sum + (price(second)? - price(first)?)));
     Some(CostOfOneMoreRight {
         right,
-        calls: Some(each(right, calls)),
-        usd: usd.map(|total| each(right, total)),
+        calls: Some(per_right_answer(right, calls)),
+        usd: usd.map(|total| per_right_answer(right, total)),
     })
 }

@@ -84,10 +84,10 @@ pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
 fn interpolate_share(part: f64) -> f64 {
     let place = (part.clamp(0.0, 1.0) * 15.0 - 5.0).max(0.0);
     let below = place.floor();
-    fn at(index: f64) -> f64 {
+    fn right_share_at(index: f64) -> f64 {
         RIGHT_BY_AGREEMENT[(index as usize).min(RIGHT_BY_AGREEMENT.len() - 1)]
     }
-    at(below) + (at(below + 1.0) - at(below)) * (place - below)
+    right_share_at(below) + (right_share_at(below + 1.0) - right_share_at(below)) * (place - below)
 }
 
 #[derive(Default)]

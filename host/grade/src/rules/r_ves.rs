@@ -13,13 +13,13 @@ const SIGMAS: f64 = 3.0;
 /// left out.
 #[must_use]
 pub fn time_ratio(gold_times: &[f64], predicted_times: &[f64]) -> Option<f64> {
-    fn is_time(time: &f64) -> bool {
+    fn is_valid_time(time: &f64) -> bool {
         time.is_finite() && *time > 0.0
     }
     let pairs = gold_times
         .iter()
         .zip(predicted_times)
-        .filter(|(gold, predicted)| is_time(gold) && is_time(predicted));
+        .filter(|(gold, predicted)| is_valid_time(gold) && is_valid_time(predicted));
     let ratios: Vec<f64> = pairs.map(|(gold, predicted)| gold / predicted).collect();
     let average = mean(&ratios)?;
     let squares: Vec<f64> = ratios.iter().map(|ratio| (ratio - average).powi(2)).collect();

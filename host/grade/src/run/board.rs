@@ -122,11 +122,11 @@ impl Board {
             race.b += u64::from((first, second) == (Mark::Right, Mark::Wrong));
             race.c += u64::from((first, second) == (Mark::Wrong, Mark::Right));
             if (race.when.decides)(race.b, race.c) {
-                fn name(plan: &Plan, arm: usize) -> String {
+                fn arm_name(plan: &Plan, arm: usize) -> String {
                     plan.arms.get(arm).map(ToString::to_string).unwrap_or_default()
                 }
-                let first = name(plan, race.when.first);
-                let second = name(plan, race.when.second);
+                let first = arm_name(plan, race.when.first);
+                let second = arm_name(plan, race.when.second);
                 race.decided = Some(Early {
                     at: *at,
                     first,
@@ -176,16 +176,16 @@ impl Board {
             return;
         };
         let old = std::mem::replace(slot, new);
-        fn right(slot: Slot) -> u64 {
+        fn count_right(slot: Slot) -> u64 {
             u64::from(matches!(slot, Slot::Done { mark: Mark::Right, .. }))
         }
-        fn counts(slot: Slot) -> u64 {
+        fn count_decided(slot: Slot) -> u64 {
             u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }))
         }
         let failed = |slot| u64::from(matches!(slot, Slot::Done { failed: true, .. }));
         let done = |slot| u64::from(matches!(slot, Slot::Done { .. }));
-        arm.right = arm.right + right(new) - right(old);
-        arm.of = arm.of + counts(new) - counts(old);
+        arm.right = arm.right + count_right(new) - count_right(old);
+        arm.of = arm.of + count_decided(new) - count_decided(old);
         self.progress.failed = self.progress.failed + failed(new) - failed(old);
         self.progress.done = self.progress.done + done(new) - done(old);
     }

@@ -72,11 +72,11 @@ fn databases(recorded: &Header, now: &Header) -> Vec<String> {
 }
 
 fn arms(recorded: &Header, now: &Header) -> Vec<String> {
-    fn names(header: &Header) -> Vec<String> {
+    fn arm_names(header: &Header) -> Vec<String> {
         header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>()
     }
-    if names(recorded) != names(now) {
-        return vec![format!("the arms (they were {})", text::few(names(recorded)))];
+    if arm_names(recorded) != arm_names(now) {
+        return vec![format!("the arms (they were {})", text::few(arm_names(recorded)))];
     }
     recorded.arms.iter().zip(&now.arms).flat_map(|(was, is)| arm(was, is)).collect()
 }

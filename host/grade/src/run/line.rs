@@ -135,10 +135,10 @@ impl Line {
 fn checksum(bytes: &[u8]) -> [u8; DIGITS] {
     let mut digits = [0; DIGITS];
     for (byte, pair) in Sha256::digest(bytes).iter().zip(digits.chunks_exact_mut(2)) {
-        fn digit(half: u8) -> u8 {
+        fn hex_digit(half: u8) -> u8 {
             if half < 10 { b'0' + half } else { b'a' + half - 10 }
         }
-        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        pair.copy_from_slice(&[hex_digit(byte >> 4), hex_digit(byte & 15)]);
     }
     digits
 }

@@ -39,10 +39,11 @@ impl Plan {
     /// arms and the shard.
     #[must_use]
     pub fn new(header: &Header, questions: impl IntoIterator<Item = Arc<Question>>) -> Self {
-        fn mine(header: &Header, place: u64) -> bool {
+        fn is_in_shard(header: &Header, place: u64) -> bool {
             header.shard.is_none_or(|shard: Shard| shard.holds(place))
         }
-        let questions = (0..).zip(questions).filter(|(place, _)| mine(header, *place)).collect();
+        let questions =
+            (0..).zip(questions).filter(|(place, _)| is_in_shard(header, *place)).collect();
         let arms = header.arms.iter().map(|arm| arm.name.as_str().into()).collect();
         Self { questions, arms, retry_failed: false }
     }

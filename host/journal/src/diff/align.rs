@@ -66,11 +66,11 @@ fn differences(
     names: &BTreeMap<String, String>,
     answers: (bool, bool),
 ) -> Vec<Difference> {
-    fn after(ids: BTreeSet<String>) -> Value {
+    fn list_ids(ids: BTreeSet<String>) -> Value {
         json!(ids.into_iter().collect::<Vec<_>>().join(", "))
     }
-    fn of_right(names: &BTreeMap<String, String>, ids: &[String]) -> Value {
-        after(
+    fn list_right_ids(names: &BTreeMap<String, String>, ids: &[String]) -> Value {
+        list_ids(
             ids.iter()
                 .map(|id: &String| {
                     names.get(id).cloned().unwrap_or_else(|| format!("{id} (right)"))
@@ -78,13 +78,13 @@ fn differences(
                 .collect(),
         )
     }
-    fn of_left(ids: &[String]) -> Value {
-        after(ids.iter().cloned().collect())
+    fn list_left_ids(ids: &[String]) -> Value {
+        list_ids(ids.iter().cloned().collect())
     }
     let compared = [
         ("text", json!(left.text), json!(right.text)),
-        ("after", of_left(&left.depends_on), of_right(names, &right.depends_on)),
-        ("subtasks", of_left(&left.subtasks), of_right(names, &right.subtasks)),
+        ("after", list_left_ids(&left.depends_on), list_right_ids(names, &right.depends_on)),
+        ("subtasks", list_left_ids(&left.subtasks), list_right_ids(names, &right.subtasks)),
         ("join", join(left.join), join(right.join)),
         ("operation", json!(left.operation), json!(right.operation)),
         ("ending", ending(left), ending(right)),
@@ -128,15 +128,15 @@ fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<Candidat
     let text = |candidate: &CandidateNode| {
         texts.get(candidate.sql.as_str()).filter(|text| !text.is_empty())
     };
-    fn both(same: bool) -> f64 {
+    fn score_same(same: bool) -> f64 {
         f64::from(u8::from(same))
     }
     let rules: [Rule<'_, CandidateNode>; 2] = [
         (MatchedBy::Statement, 1.0, &|a: &CandidateNode, b: &CandidateNode| {
-            both(text(a).is_some() && text(a) == text(b))
+            score_same(text(a).is_some() && text(a) == text(b))
         }),
         (MatchedBy::Result, 1.0, &|a: &CandidateNode, b: &CandidateNode| {
-            both(equal_result(a, b) == Some(true))
+            score_same(equal_result(a, b) == Some(true))
         }),
     ];
     pairs(&lefts, &rights, &rules)

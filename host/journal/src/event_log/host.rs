@@ -123,13 +123,13 @@ impl EventLog {
         step: &Value,
         actual: impl Future<Output = Result<Value, E>>,
     ) -> Result<Value, E> {
-        fn is_mine(event: &Event) -> bool {
+        fn is_bench(event: &Event) -> bool {
             matches!(event, Event::Bench { .. })
         }
-        self.only(is_mine, step).await;
+        self.only(is_bench, step).await;
         let replayed = self
             .sequence_point(
-                is_mine,
+                is_bench,
                 |_| false,
                 |state, passed| {
                     let Step::Replay(event) = passed else { return None };

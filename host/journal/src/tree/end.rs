@@ -30,7 +30,7 @@ impl Builder<'_> {
             .unwrap_or_default();
         let row_count = body.get("row_count").and_then(Value::as_u64).unwrap_or(0);
         let columns: Vec<String> = list(body.get("columns"));
-        fn confidence(document: &Value, name: &str) -> Option<f64> {
+        fn read_confidence(document: &Value, name: &str) -> Option<f64> {
             document.get("confidence")?.get(name)?.as_f64()
         }
         Some(AnswerNode {
@@ -41,8 +41,8 @@ impl Builder<'_> {
             rows: all.into_iter().take(self.shown.rows.unwrap_or(0)).collect(),
             row_count,
             truncated: body.get("truncated").and_then(Value::as_bool).unwrap_or(false),
-            claimed: confidence(document, "raw"),
-            confidence: confidence(document, "calibrated"),
+            claimed: read_confidence(document, "raw"),
+            confidence: read_confidence(document, "calibrated"),
         })
     }
 

@@ -44,15 +44,15 @@ fn is_volatile_call(function: &str, given: &str) -> bool {
 
 /// Returns whether the statement may read a view: all words of its name stand in it somewhere.
 pub(super) fn names_a_view(sql: &str, catalog: &Catalog) -> bool {
-    fn words(text: &str) -> HashSet<String> {
+    fn split_words(text: &str) -> HashSet<String> {
         text.split(is_between).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     }
-    let named = words(sql);
+    let named = split_words(sql);
     catalog
         .tables
         .iter()
         .filter(|table| table.is_view())
-        .any(|view| words(&view.name).is_subset(&named))
+        .any(|view| split_words(&view.name).is_subset(&named))
 }
 
 fn is_between(c: char) -> bool {

@@ -95,7 +95,7 @@ impl Judge<'_> {
         }
         let joined =
             format!("{}.{} = {}.{}", left.table.name, left.column, right.table.name, right.column);
-        fn doubt(joined: &str, reason: String) -> Option<Doubt> {
+        fn doubt_path(joined: &str, reason: String) -> Option<Doubt> {
             Some(Doubt { kind: DoubtKind::JoinPath, text: format!("{joined}: {reason}") })
         }
         let mut keys = keys_between(left.table, right.table, catalog).peekable();
@@ -110,7 +110,7 @@ impl Judge<'_> {
                 shown.ref_table,
                 shown.ref_columns.join(", ")
             );
-            return doubt(
+            return doubt_path(
                 &joined,
                 format!("the tables refer to each other by other columns, {by}"),
             );
@@ -120,7 +120,7 @@ impl Judge<'_> {
             && has_keys(left.table, catalog)
             && has_keys(right.table, catalog)
         {
-            return doubt(
+            return doubt_path(
                 &joined,
                 "each is the key of its own table, and no foreign key connects them".to_owned(),
             );
@@ -136,7 +136,7 @@ impl Judge<'_> {
         if !is_filled || !self.is_any(other, SHORT).await? {
             return None;
         }
-        doubt(&joined, "the columns have no value in common".to_owned())
+        doubt_path(&joined, "the columns have no value in common".to_owned())
     }
 
     /// Returns whether an aggregate adds up a column that is a key, or refers to one.

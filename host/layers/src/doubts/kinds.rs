@@ -22,21 +22,21 @@ impl Stored {
     }
 
     fn from_type(declared: &str, has_affinities: bool) -> Self {
-        fn has(declared: &str, words: &[&str]) -> bool {
+        fn contains_any(declared: &str, words: &[&str]) -> bool {
             words.iter().any(|word| declared.contains(word))
         }
-        if has_affinities && (declared.is_empty() || has(declared, &["BLOB", "ANY"])) {
+        if has_affinities && (declared.is_empty() || contains_any(declared, &["BLOB", "ANY"])) {
             return Self::Any;
         }
-        let is_made_of_others = has(
+        let is_made_of_others = contains_any(
             declared,
             &["[]", "ARRAY", "MAP", "STRUCT", "ROW(", "JSON", "INTERVAL", "POINT", "BOOL"],
         );
         match () {
             () if is_made_of_others => Self::Other,
-            () if has(declared, &["CHAR", "TEXT", "CLOB", "STRING"]) => Self::Text,
-            () if has(declared, &["DATE", "TIME"]) => Self::Time,
-            () if has(
+            () if contains_any(declared, &["CHAR", "TEXT", "CLOB", "STRING"]) => Self::Text,
+            () if contains_any(declared, &["DATE", "TIME"]) => Self::Time,
+            () if contains_any(
                 declared,
                 &["INT", "NUM", "DEC", "REAL", "FLOA", "DOUB", "MONEY", "LONG", "SHORT"],
             ) =>

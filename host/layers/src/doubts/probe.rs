@@ -89,9 +89,6 @@ impl<'u> Probe<'u> {
         } else {
             ("v IS NOT NULL", number)
         };
-        fn count(condition: &str) -> String {
-            format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)")
-        }
         let find = self.0.dialect.syntax().find;
         let whole =
             format!("CASE WHEN {find}(v, '.') > 0 THEN {find}(v, '.') - 1 ELSE length(v) END");
@@ -100,10 +97,10 @@ impl<'u> Probe<'u> {
         Some(format!(
             "SELECT count(v) AS n, {} AS texts, {} AS numbers, {} AS digits, {} AS days, {} AS \
              shortest, {} AS longest FROM {}",
-            count(is_text),
-            count(&is_number),
-            count(&format!("{is_text} AND {digits}")),
-            count(&format!("{is_text} AND {}", self.matches(OTHER_DAY)?)),
+            count_where(is_text),
+            count_where(&is_number),
+            count_where(&format!("{is_text} AND {digits}")),
+            count_where(&format!("{is_text} AND {}", self.matches(OTHER_DAY)?)),
             length("min"),
             length("max"),
             self.values(),
@@ -112,14 +109,11 @@ impl<'u> Probe<'u> {
 
     /// Counts the values, those that begin with a day, and those that have a time behind it.
     pub(super) fn days(&self) -> String {
-        fn count(condition: &str) -> String {
-            format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)")
-        }
         let [first, second] = TIMES;
         format!(
             "SELECT count(v) AS n, {} AS days, {} AS times FROM {}",
-            count(&format!("v LIKE '{DAY}'")),
-            count(&format!("v LIKE '{first}' OR v LIKE '{second}'")),
+            count_where(&format!("v LIKE '{DAY}'")),
+            count_where(&format!("v LIKE '{first}' OR v LIKE '{second}'")),
             self.values(),
         )
     }
@@ -310,6 +304,11 @@ fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Optio
     texts
         .map(|text| is_plain(has_escapes, text).then(|| format!("'{}'", text.replace('\'', "''"))))
         .collect()
+}
+
+/// Counts the rows of a condition.
+fn count_where(condition: &str) -> String {
+    format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)")
 }
 
 /// A table with its schema, as it may stand in a statement.

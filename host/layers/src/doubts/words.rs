@@ -184,7 +184,7 @@ impl Judge<'_> {
         (by, number): (&str, &str),
     ) -> Option<Doubt> {
         let column = &one.column;
-        fn doubt(text: String) -> Option<Doubt> {
+        fn doubt_numbers(text: String) -> Option<Doubt> {
             Some(Doubt { kind: DoubtKind::NoNumbers, text })
         }
         if stored == Stored::Time {
@@ -192,7 +192,7 @@ impl Judge<'_> {
             let text = format!(
                 "{column} holds dates as texts, and {by} compares them with the number {number}"
             );
-            return doubt(text).filter(|_| is_doubtful);
+            return doubt_numbers(text).filter(|_| is_doubtful);
         }
         let found = self.count_numbers(probe, stored, false).await?;
         let others = found.values.saturating_sub(found.numbers);
@@ -204,7 +204,7 @@ impl Judge<'_> {
             let is_written = self.has_affinities()
                 && self.is_any(probe.any_spelling_of_number(number), SHORT).await?;
             if is_written {
-                return doubt(format!(
+                return doubt_numbers(format!(
                     "{column} holds {number} in another spelling, and {by} compares texts with it"
                 ));
             }
@@ -220,7 +220,7 @@ impl Judge<'_> {
         } else {
             format!("{by} puts texts in the order of texts, not of numbers")
         };
-        doubt(format!("{}: {effect}", no_numbers(others, found.values, column)))
+        doubt_numbers(format!("{}: {effect}", no_numbers(others, found.values, column)))
     }
 
     async fn groups(
@@ -280,7 +280,7 @@ impl Judge<'_> {
         (operator, day): (&str, &str),
     ) -> Option<Doubt> {
         let column = &one.column;
-        fn doubt(text: String) -> Option<Doubt> {
+        fn doubt_day(text: String) -> Option<Doubt> {
             Some(Doubt { kind: DoubtKind::Day, text })
         }
         // The other ends of a range are right at midnight.
@@ -290,7 +290,7 @@ impl Judge<'_> {
         }
         if !is_ordered_day(day) {
             return match self.numbers_of(probe.days(), LONG).await.ok()?.as_slice() {
-                [_, days, _] if *days > 0 => doubt(format!(
+                [_, days, _] if *days > 0 => doubt_day(format!(
                     "{column} is written as YYYY-MM-DD, and is compared with {}",
                     syrch_core::text::clip(day, CELL)
                 )),
@@ -309,23 +309,23 @@ impl Judge<'_> {
         if !self.has_affinities() {
             return match stored {
                 Stored::Number => {
-                    doubt(format!("{column} is a number, and is compared with the day {day}"))
+                    doubt_day(format!("{column} is a number, and is compared with the day {day}"))
                 }
                 Stored::Time if is_whole_day && self.may_hold_times(one) => self
                     .is_any(probe.any_time(), LONG)
                     .await
                     .filter(|any| *any)
-                    .and_then(|_| doubt(has_times())),
+                    .and_then(|_| doubt_day(has_times())),
                 Stored::Text => self
                     .day_in_texts(one, probe, is_whole_day, day)
                     .await
                     .map(|text| text.unwrap_or_else(has_times))
-                    .and_then(doubt),
+                    .and_then(doubt_day),
                 _ => None,
             };
         }
         let text = self.day_in_texts(one, probe, is_whole_day, day).await?;
-        doubt(text.unwrap_or_else(has_times))
+        doubt_day(text.unwrap_or_else(has_times))
     }
 
     /// Returns whether the declared type has a time of day beside a day.
@@ -429,7 +429,7 @@ impl Judge<'_> {
         let call = one.value.as_deref()?;
         let function = call.split('(').next().unwrap_or(call).trim();
         let column = &one.column;
-        fn doubt(text: String) -> Option<Doubt> {
+        fn doubt_dates(text: String) -> Option<Doubt> {
             Some(Doubt { kind: DoubtKind::NoDates, text })
         }
         match stored {
@@ -440,7 +440,7 @@ impl Judge<'_> {
                 if others == 0 {
                     return None;
                 }
-                doubt(format!(
+                doubt_dates(format!(
                     "{function} is NULL for {others} of {values} values of {column}, which it \
                      cannot read as dates"
                 ))
@@ -448,7 +448,7 @@ impl Judge<'_> {
             Stored::Time | Stored::Number if self.has_affinities() => {
                 let has_own_unit = ["unixepoch", "'auto'"].iter().any(|unit| call.contains(unit));
                 if !has_own_unit && self.is_any(probe.any_day_beyond(), SHORT).await? {
-                    return doubt(format!(
+                    return doubt_dates(format!(
                         "{function} takes the numbers in {column} for Julian days, which \
                          they are not"
                     ));
@@ -458,7 +458,7 @@ impl Judge<'_> {
                 {
                     return None;
                 }
-                doubt(format!(
+                doubt_dates(format!(
                     "{function} is NULL for every value of {column}, which it cannot read as dates"
                 ))
             }

@@ -121,18 +121,19 @@ pub(super) fn whole(events: &[Value]) -> Option<Value> {
     }
     let mut body =
         events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
-    fn text_of(events: &[Value], kind: &str, field: &str) -> String {
+    fn join_deltas(events: &[Value], kind: &str, field: &str) -> String {
         let deltas = events
             .iter()
             .filter_map(|event| event.get("delta"))
             .filter(|delta| delta["type"] == kind);
         deltas.filter_map(|delta| delta.get(field)?.as_str()).collect()
     }
-    let mut blocks = vec![json!({"type": "text", "text": text_of(events, "text_delta", "text")})];
-    if !text_of(events, "thinking_delta", "thinking").is_empty() {
+    let mut blocks =
+        vec![json!({"type": "text", "text": join_deltas(events, "text_delta", "text")})];
+    if !join_deltas(events, "thinking_delta", "thinking").is_empty() {
         blocks.push(json!({"type": "thinking"}));
     }
-    let input = text_of(events, "input_json_delta", "partial_json");
+    let input = join_deltas(events, "input_json_delta", "partial_json");
     if !input.is_empty() {
         blocks.push(json!({"type": "tool_use", "input": input}));
     }
@@ -149,16 +150,17 @@ pub(super) fn whole(events: &[Value]) -> Option<Value> {
 /// a prompt cache.
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
-    fn tokens(usage: &Value, name: &str) -> Option<u32> {
+    fn read_tokens(usage: &Value, name: &str) -> Option<u32> {
         usage.get(name).and_then(count)
     }
     let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"]
         .into_iter()
-        .filter_map(|name| tokens(usage, name));
-    let input = tokens(usage, "input_tokens").map(|input| cached.fold(input, u32::saturating_add));
-    let read = values::usage(body, input, tokens(usage, "output_tokens"), model)?;
+        .filter_map(|name| read_tokens(usage, name));
+    let input =
+        read_tokens(usage, "input_tokens").map(|input| cached.fold(input, u32::saturating_add));
+    let read = values::usage(body, input, read_tokens(usage, "output_tokens"), model)?;
     let cached_tokens =
-        tokens(usage, "cache_read_input_tokens").unwrap_or(0).min(read.input_tokens);
+        read_tokens(usage, "cache_read_input_tokens").unwrap_or(0).min(read.input_tokens);
     Some(Usage { cached_tokens, ..read })
 }
 

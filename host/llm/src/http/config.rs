@@ -73,21 +73,23 @@ impl EndpointConfig {
 
     /// The address of requests, and the base URL as it is shown.
     pub(super) fn address<P: Protocol>(&self) -> Result<(Url, String), EndpointError> {
-        fn bad(reason: &str) -> EndpointError {
+        fn base_url_error(reason: &str) -> EndpointError {
             EndpointError::BaseUrl { reason: reason.to_owned() }
         }
         let (target, base) = P::address(self.base_url.trim().trim_end_matches('/'));
-        let url = Url::parse(&base).map_err(|error| bad(&error.to_string()))?;
+        let url = Url::parse(&base).map_err(|error| base_url_error(&error.to_string()))?;
         if !["http", "https"].contains(&url.scheme()) {
-            return Err(bad("it must begin with http:// or https://"));
+            return Err(base_url_error("it must begin with http:// or https://"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("it must not hold a user or a password; give the key apart"));
+            return Err(base_url_error(
+                "it must not hold a user or a password; give the key apart",
+            ));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("it must not have a query or a fragment"));
+            return Err(base_url_error("it must not have a query or a fragment"));
         }
-        let target = Url::parse(&target).map_err(|error| bad(&error.to_string()))?;
+        let target = Url::parse(&target).map_err(|error| base_url_error(&error.to_string()))?;
         Ok((target, base))
     }
 

@@ -211,12 +211,12 @@ impl Endpoint {
     /// `none` stays as it is, and only what can be no value of a database is taken out: a long key
     /// of letters and digits.
     pub(super) fn without_key(&self, said: &mut String) {
-        fn is_certain(key: &str) -> bool {
+        fn is_unmistakable(key: &str) -> bool {
             let has = |is: fn(&u8) -> bool| key.as_bytes().iter().any(is);
             key.len() >= CERTAIN && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
         }
         if let Some(key) = &self.key
-            && is_certain(key.expose_secret())
+            && is_unmistakable(key.expose_secret())
             && said.contains(key.expose_secret())
         {
             *said = self.scrub(said);

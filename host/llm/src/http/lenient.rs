@@ -34,10 +34,10 @@ pub(super) fn mend(text: &str) -> String {
                     continue;
                 }
                 // A number or a word is passed whole.
-                fn is_part(c: char) -> bool {
+                fn is_word_char(c: char) -> bool {
                     c.is_ascii_alphanumeric() || "+-.".contains(c)
                 }
-                rest.find(|c| !is_part(c)).unwrap_or(rest.len()).max(first.len_utf8())
+                rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()).max(first.len_utf8())
             }
         };
         mended.push_str(&rest[..size]);
@@ -52,18 +52,18 @@ fn escape(text: &str) -> (&str, usize) {
         let digits = text.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()
     };
-    fn is_high(unit: u16) -> bool {
+    fn is_high_surrogate(unit: u16) -> bool {
         (0xd800..0xdc00).contains(&unit)
     }
-    fn is_low(unit: u16) -> bool {
+    fn is_low_surrogate(unit: u16) -> bool {
         (0xdc00..0xe000).contains(&unit)
     }
     match unit(text) {
-        Some(first) if is_high(first) => match text.get(6..).and_then(unit) {
-            Some(second) if is_low(second) => (&text[..12], 12),
+        Some(first) if is_high_surrogate(first) => match text.get(6..).and_then(unit) {
+            Some(second) if is_low_surrogate(second) => (&text[..12], 12),
             _ => (REPLACEMENT, 6),
         },
-        Some(first) if is_low(first) => (REPLACEMENT, 6),
+        Some(first) if is_low_surrogate(first) => (REPLACEMENT, 6),
         _ => {
             let size = 1 + text[1..].chars().next().map_or(0, char::len_utf8);
             (&text[..size], size)

@@ -319,17 +319,19 @@ impl<P: Protocol> HttpProvider<P> {
         };
         // A model that wants to run the statement itself calls a tool with it.
         let called = answer.tool_calls.join("\n");
-        fn is_fit(error: &LlmError) -> bool {
+        fn lacks_parsed_text(error: &LlmError) -> bool {
             matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. })
         }
         let (text, parsed) = match from_text {
             Err(why)
-                if request.expect != Shape::Text && is_fit(&why) && !called.trim().is_empty() =>
+                if request.expect != Shape::Text
+                    && lacks_parsed_text(&why)
+                    && !called.trim().is_empty() =>
             {
                 let parsed = parse(&called).map_err(|_| why)?;
                 (called, parsed)
             }
-            Err(why) if is_fit(&why) && answer.text.trim().is_empty() && !truncated => {
+            Err(why) if lacks_parsed_text(&why) && answer.text.trim().is_empty() && !truncated => {
                 let parsed = P::parse(&answer.thinking, &request.expect, limits).ok().flatten();
                 let parsed = parsed
                     .filter(|parsed| is_alone(parsed, &answer.thinking, &request.expect))

@@ -228,11 +228,11 @@ fn is_about_one_schema(error: &str) -> bool {
 
 /// Returns true if the name occurs in the text as a whole word.
 fn names(text: &str, name: &str) -> bool {
-    fn part_of(c: char) -> bool {
+    fn is_word_char(c: char) -> bool {
         c.is_alphanumeric() || c == '_'
     }
     text.match_indices(name).any(|(at, _)| {
-        !text[..at].ends_with(part_of) && !text[at + name.len()..].starts_with(part_of)
+        !text[..at].ends_with(is_word_char) && !text[at + name.len()..].starts_with(is_word_char)
     })
 }
 

@@ -61,13 +61,13 @@ impl Said {
 
     /// The error in a body whose status is that of a reply; `None` if it has none.
     pub(super) fn in_reply(body: &Value) -> Option<Self> {
-        fn give(value: &&Value) -> bool {
+        fn is_given(value: &&Value) -> bool {
             !value.is_null() && **value != Value::Bool(false)
         }
         let choice = body.get("choices").and_then(|choices| choices.get(0));
-        let of_choice = choice.and_then(|choice| choice.get("error")).filter(give);
+        let of_choice = choice.and_then(|choice| choice.get("error")).filter(is_given);
         let is_flagged = choice.is_some_and(|choice| choice["finish_reason"] == "error");
-        let is_error = body.get("error").filter(give).is_some()
+        let is_error = body.get("error").filter(is_given).is_some()
             || body["object"] == "error"
             || body["type"] == "error"
             || body.get(0).is_some_and(|first| first.get("error").is_some())

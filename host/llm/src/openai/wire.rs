@@ -166,11 +166,11 @@ fn tool_calls(message: &Value) -> Vec<String> {
     let listed = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
     let functions = listed.map(|call| call.get("function").or_else(|| call.get("custom")));
     let first = message.get("function_call").filter(|call| call.is_object()).map(Some);
-    fn arguments(function: Option<&Value>) -> Option<String> {
+    fn read_arguments(function: Option<&Value>) -> Option<String> {
         let function = function?;
         function.get("arguments").or_else(|| function.get("input")).map(values::text)
     }
-    functions.chain(first).map(|function| arguments(function).unwrap_or_default()).collect()
+    functions.chain(first).map(|function| read_arguments(function).unwrap_or_default()).collect()
 }
 
 fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
@@ -223,7 +223,7 @@ fn logprob(value: &Value) -> Option<f64> {
 
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
-    fn tokens(usage: &Value, name: &str) -> Option<u32> {
+    fn read_tokens(usage: &Value, name: &str) -> Option<u32> {
         usage.get(name).and_then(count)
     }
     let cached = usage
@@ -232,8 +232,8 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
     let cached_tokens = cached.and_then(count).unwrap_or(0);
     let read = values::usage(
         body,
-        tokens(usage, "prompt_tokens"),
-        tokens(usage, "completion_tokens"),
+        read_tokens(usage, "prompt_tokens"),
+        read_tokens(usage, "completion_tokens"),
         model,
     )?;
     Some(Usage { cached_tokens: cached_tokens.min(read.input_tokens), ..read })

@@ -28,7 +28,7 @@ impl Assembler<'_> {
 
     pub(super) fn filters(&self, draft: &Draft, main: usize, query: &mut LogicalQuery) {
         let valued = self.value_asked(draft, query);
-        fn apart(main: usize, filter: &&Filter) -> bool {
+        fn is_negated_elsewhere(main: usize, filter: &&Filter) -> bool {
             filter.negated.is_some() && filter.condition.column.table != main
         }
         // Each negation excludes separately: `no loans and no visits` is not `no loans with
@@ -41,7 +41,7 @@ impl Assembler<'_> {
             let inside = draft
                 .filters
                 .iter()
-                .filter(|filter| apart(main, filter) && reached(filter.negated));
+                .filter(|filter| is_negated_elsewhere(main, filter) && reached(filter.negated));
             let inside: Vec<Condition> = inside.map(|filter| positive(&filter.condition)).collect();
             if !tables.is_empty() || !inside.is_empty() {
                 query.filters.extend(self.exclusion(main, valued, &tables, inside));
@@ -50,7 +50,7 @@ impl Assembler<'_> {
         let own: Vec<Filter> = draft
             .filters
             .iter()
-            .filter(|filter| !apart(main, filter))
+            .filter(|filter| !is_negated_elsewhere(main, filter))
             .map(apply_negation)
             .collect();
         self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
@@ -288,14 +288,14 @@ fn apart(a: &Condition, b: &Condition) -> bool {
         _ => None,
     };
     let (Some(x), Some(y)) = (number(a), number(b)) else { return false };
-    fn above(operator: Operator) -> bool {
+    fn is_lower_bound(operator: Operator) -> bool {
         matches!(operator, Operator::Greater | Operator::AtLeast)
     }
-    fn below(operator: Operator) -> bool {
+    fn is_upper_bound(operator: Operator) -> bool {
         matches!(operator, Operator::Less | Operator::AtMost)
     }
-    (above(a.operator) && below(b.operator) && x >= y)
-        || (below(a.operator) && above(b.operator) && x <= y)
+    (is_lower_bound(a.operator) && is_upper_bound(b.operator) && x >= y)
+        || (is_upper_bound(a.operator) && is_lower_bound(b.operator) && x <= y)
 }
 
 /// The opposite of a comparison within a negated clause.

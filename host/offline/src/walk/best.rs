@@ -72,14 +72,14 @@ impl Walk<'_> {
     pub(super) fn says_measure(&self, at: usize) -> bool {
         let Some(open) = self.draft.unmeasured else { return false };
         let between = self.reading.items.get(open.to + 1..at).unwrap_or_default();
-        fn says(what: &What) -> bool {
+        fn is_ordering_cue(what: &What) -> bool {
             matches!(what, What::Cue(Cue::By | Cue::OrderBy))
         }
-        fn silent(what: &What) -> bool {
+        fn is_skipped_cue(what: &What) -> bool {
             matches!(what, What::Cue(Cue::Count | Cue::Aggregate(_) | Cue::Trigger))
         }
-        between.iter().any(|item| says(&item.what))
-            && between.iter().all(|item| says(&item.what) || silent(&item.what))
+        between.iter().any(|item| is_ordering_cue(&item.what))
+            && between.iter().all(|item| is_ordering_cue(&item.what) || is_skipped_cue(&item.what))
     }
 
     pub(super) fn set_measure(&mut self, measure: Measure) {

@@ -291,7 +291,7 @@ impl Walk<'_> {
     /// Returns true if `the largest number of seats` asks for that number, and not for the owner of
     /// the seats.
     fn asks_value(&self, at: usize) -> bool {
-        fn owner(word: &str) -> bool {
+        fn asks_for_owner(word: &str) -> bool {
             matches!(
                 word,
                 "who" | "which" | "where" | "when" | "whose" | "has" | "have" | "had" | "with"
@@ -300,7 +300,7 @@ impl Walk<'_> {
         let before = &self.reading.tokens[..self.item(at).from];
         let is_number =
             before.iter().any(|token| matches!(token.stem.as_str(), "number" | "amount"));
-        let is_owned = before.iter().any(|token| owner(&token.lower));
+        let is_owned = before.iter().any(|token| asks_for_owner(&token.lower));
         is_number && !is_owned && self.item(at).head && self.asks_extreme(at)
     }
 
@@ -328,7 +328,7 @@ impl Walk<'_> {
                 self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table)
             );
         let before = begin.unwrap_or(0)..at - usize::from(qualified);
-        fn formal(word: &str) -> bool {
+        fn is_formal(word: &str) -> bool {
             matches!(word, "maximum" | "minimum" | "max" | "min")
         }
         let said = self.reading.items[before]
@@ -342,7 +342,7 @@ impl Walk<'_> {
             .unwrap_or_default();
         // `the best rated product` is a product.
         let rates = self.reading.tokens[self.item(at).from].is_past() || self.qualifies_rows(at);
-        !rates && (!said || formal(word) || !self.draft.keys.is_empty())
+        !rates && (!said || is_formal(word) || !self.draft.keys.is_empty())
     }
 
     /// `the highest price product`: the rows are meant that follow at once.
@@ -400,11 +400,11 @@ impl Walk<'_> {
     fn continues_aggregate(&self, at: usize, column: ColumnRef) -> Option<Vec<Function>> {
         let (item, functions) = self.aggregated.as_ref()?;
         let view = self.schema.column(column);
-        fn is_list(what: &What) -> bool {
+        fn is_list_cue(what: &What) -> bool {
             matches!(what, What::Cue(Cue::And | Cue::Comma))
         }
         let joined = *item + 1 < at
-            && self.reading.items[item + 1..at].iter().all(|item| is_list(&item.what));
+            && self.reading.items[item + 1..at].iter().all(|item| is_list_cue(&item.what));
         // Nothing but the conjunction may stand between.
         let near = self.item(at).from <= self.item(*item).to + (at - item - 1) + 1;
         (joined && near && view.holds == Holds::Number && !view.is_key).then(|| functions.clone())
@@ -414,10 +414,10 @@ impl Walk<'_> {
     /// total number of units`, and `the number of units` where no row that has them is named.
     fn sums_up(&self, count: usize, column: ColumnRef) -> bool {
         let token = &self.reading.tokens[self.item(count).from];
-        fn own(word: &str) -> bool {
+        fn is_possessive(word: &str) -> bool {
             matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their")
         }
-        let is_owned = self.reading.tokens.iter().any(|token| own(&token.lower));
+        let is_owned = self.reading.tokens.iter().any(|token| is_possessive(&token.lower));
         token.lower == "total"
             || !(is_owned
                 || self.reading.items.iter().any(

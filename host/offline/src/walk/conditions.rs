@@ -55,7 +55,7 @@ impl Walk<'_> {
     /// The column just before, words such as `is` and cues such as `not` between; it is then a
     /// condition's and not asked for.
     pub(super) fn before(&mut self, at: usize) -> Option<ColumnRef> {
-        fn between(what: &What) -> bool {
+        fn may_stand_between(what: &What) -> bool {
             matches!(
                 what,
                 What::Cue(
@@ -71,7 +71,7 @@ impl Walk<'_> {
             )
         }
         let mut back = at;
-        while back > 0 && between(&self.item(back - 1).what) {
+        while back > 0 && may_stand_between(&self.item(back - 1).what) {
             back -= 1;
         }
         let previous = back.checked_sub(1)?;
@@ -175,21 +175,21 @@ impl Walk<'_> {
 
     /// Months of a year: of a column of months, else of a date.
     pub(super) fn months(&mut self, at: usize, first: u32, last: u32) {
-        fn number(month: u32) -> Operand {
+        fn month_operand(month: u32) -> Operand {
             Operand::Number(month.to_string())
         }
         let (low, high) = match self.pending.between {
             true => match self.pending.low.take() {
-                Some(low) => (low, number(last)),
-                None => return self.pending.low = Some(number(first)),
+                Some(low) => (low, month_operand(last)),
+                None => return self.pending.low = Some(month_operand(first)),
             },
-            false => (number(first), number(last)),
+            false => (month_operand(first), month_operand(last)),
         };
         // `hired in May`.
-        fn is_small(what: &What) -> bool {
+        fn is_skipped_cue(what: &What) -> bool {
             matches!(what, What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between))
         }
-        let named = (0..at).rev().find(|item| !is_small(&self.item(*item).what));
+        let named = (0..at).rev().find(|item| !is_skipped_cue(&self.item(*item).what));
         let before =
             named.and_then(|item| self.resolver.column(item)).filter(|column: &ColumnRef| {
                 let view = self.schema.column(*column);

@@ -457,7 +457,7 @@ impl Walk<'_> {
     /// Returns true if another table is counted as well: `how many customers and suppliers`, `how
     /// many orders and how many reviews`.
     fn is_counted_beside(&self, at: usize, table: usize) -> bool {
-        fn is_other(table: usize, counted: &Counted) -> bool {
+        fn counts_other_table(table: usize, counted: &Counted) -> bool {
             counted.table.is_some_and(|other| other != table)
         }
         let is_listed = |counted: &Counted| {
@@ -470,7 +470,8 @@ impl Walk<'_> {
                 && between.last().is_some_and(|last| last.to == self.item(at).from)
         };
         let is_counted = self.pending.count.is_some();
-        let mut others = self.draft.counted.iter().filter(|counted| is_other(table, counted));
+        let mut others =
+            self.draft.counted.iter().filter(|counted| counts_other_table(table, counted));
         self.item(at).head && others.any(|counted| is_counted || is_listed(counted))
     }
 

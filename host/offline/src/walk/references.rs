@@ -96,7 +96,7 @@ impl Walk<'_> {
 
     /// `manager of X`, `managed by X`, `reports to X`.
     fn find_name_after(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
-        fn passes(table: usize, what: &What) -> bool {
+        fn may_stand_between(table: usize, what: &What) -> bool {
             match what {
                 What::Table(other) => *other == table,
                 What::Cue(Cue::Trigger | Cue::By) => true,
@@ -104,7 +104,7 @@ impl Walk<'_> {
             }
         }
         let place = (at + 1..self.reading.items.len())
-            .find(|next| !passes(table, &self.item(*next).what))?;
+            .find(|next| !may_stand_between(table, &self.item(*next).what))?;
         let cell = self.cell_of(place, table)?;
         let between = self.between(at, place)?;
         fn has_any(between: &[&str], words: &[&str]) -> bool {

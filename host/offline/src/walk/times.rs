@@ -26,7 +26,7 @@ impl Walk<'_> {
     /// `after 2022 and before 2024`: the column of dates of the condition before.
     fn continued(&self, at: usize) -> Option<ColumnRef> {
         let last = self.draft.filters.last()?;
-        fn joins(what: &What) -> bool {
+        fn is_joining_cue(what: &What) -> bool {
             matches!(
                 what,
                 What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Compare(..) | Cue::Trigger)
@@ -36,7 +36,7 @@ impl Walk<'_> {
         let is_time = self.schema.column(column).holds == Holds::Time
             && last.condition.operand != Operand::Null;
         let between = self.reading.items.get(last.item + 1..at)?;
-        (is_time && between.iter().all(|item| joins(&item.what))).then_some(column)
+        (is_time && between.iter().all(|item| is_joining_cue(&item.what))).then_some(column)
     }
 
     /// The column of dates that a verb names: `shipped` in `orders shipped to Spain in 2024`, and
@@ -127,12 +127,12 @@ impl Walk<'_> {
     /// Returns true if a table does something or is where something is, and nothing happens to
     /// it: `written by customers`, `do customers write`.
     fn is_agent(&self, at: usize) -> bool {
-        fn small(word: &str) -> bool {
+        fn is_small_word(word: &str) -> bool {
             matches!(word, "the" | "all" | "any" | "a" | "an" | "our")
         }
         let tokens = self.reading.tokens[..self.item(at).from].iter().enumerate().rev();
         let mut before = tokens.map(|(at, token)| (at, token.lower.as_str()));
-        let Some((place, word)) = before.find(|one| !small(one.1)) else { return false };
+        let Some((place, word)) = before.find(|one| !is_small_word(one.1)) else { return false };
         // The word of `number of` belongs to the count.
         let is_in_cue = self.reading.items[..at].iter().any(|item| {
             let is_plain = matches!(item.what, What::Cue(Cue::Trigger | Cue::By | Cue::Request));

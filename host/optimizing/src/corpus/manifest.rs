@@ -290,16 +290,13 @@ fn read_entry(manifest: &Path, file: &Path, description: &str) -> Result<Entry, 
 
 /// The entry as TOML.
 fn text_of(entry: &Entry) -> String {
-    fn literal(text: &str) -> String {
+    fn quote(text: &str) -> String {
         toml::Value::String(text.to_owned()).to_string()
     }
-    let mut text = format!(
-        "[[queries]]\nfile = {}\nsha256 = {}\n",
-        literal(&entry.file),
-        literal(&entry.sha256)
-    );
+    let mut text =
+        format!("[[queries]]\nfile = {}\nsha256 = {}\n", quote(&entry.file), quote(&entry.sha256));
     if !entry.description.is_empty() {
-        text += &format!("description = {}\n", literal(&entry.description));
+        text += &format!("description = {}\n", quote(&entry.description));
     }
     text
 }

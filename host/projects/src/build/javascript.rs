@@ -308,18 +308,20 @@ fn pins(folder: &Path) -> Result<String, Error> {
 
 /// The module that gives the plugin its ports and exports its roles.
 fn glue_of(build: &Build<'_>, entry: &Path, engine: Engine) -> Result<String, Error> {
-    fn literal(path: &Path) -> String {
+    fn quote_path(path: &Path) -> String {
         Value::from(path.to_string_lossy()).to_string()
     }
     let sdk = build.project.sdk.join("src/component.js");
     let ports = contract::ports(&build.wit)?;
     let mut lines = vec!["// Written by `syrch-host plugin build`.".to_owned()];
     if engine == Engine::StarlingMonkey {
-        lines
-            .push(format!("import {};", literal(&build.project.sdk.join("src/starlingmonkey.js"))));
+        lines.push(format!(
+            "import {};",
+            quote_path(&build.project.sdk.join("src/starlingmonkey.js"))
+        ));
     }
-    lines.push(format!("import {{ component }} from {};", literal(&sdk)));
-    lines.push(format!("import plugin from {};", literal(&build.project.folder.join(entry))));
+    lines.push(format!("import {{ component }} from {};", quote_path(&sdk)));
+    lines.push(format!("import plugin from {};", quote_path(&build.project.folder.join(entry))));
     // QuickJS has an interface as a default export, StarlingMonkey its functions as exports of
     // their own.
     let all = if engine == Engine::StarlingMonkey { "* as " } else { "" };

@@ -168,19 +168,21 @@ fn digest_files(project: &Project, seen: &mut String) -> Result<Vec<PathBuf>, Er
 
 /// The paths that a manifest of Rust names; none of one that cargo cannot read either.
 fn list_paths(manifest: &str) -> Vec<String> {
-    fn collect(key: &str, value: &Value, found: &mut Vec<String>) {
+    fn collect_paths(key: &str, value: &Value, found: &mut Vec<String>) {
         match value {
             Value::String(text) if ["path", "build", "workspace"].contains(&key) => {
                 found.push(text.clone());
             }
-            Value::Table(table) => table.iter().for_each(|(key, value)| collect(key, value, found)),
-            Value::Array(items) => items.iter().for_each(|value| collect(key, value, found)),
+            Value::Table(table) => {
+                table.iter().for_each(|(key, value)| collect_paths(key, value, found))
+            }
+            Value::Array(items) => items.iter().for_each(|value| collect_paths(key, value, found)),
             _ => {}
         }
     }
     let table: Table = manifest.parse().unwrap_or_default();
     let mut found = Vec::new();
-    table.iter().for_each(|(key, value)| collect(key, value, &mut found));
+    table.iter().for_each(|(key, value)| collect_paths(key, value, &mut found));
     found
 }
 

@@ -41,15 +41,14 @@ pub(super) fn parse_cut(text: &str, words: &[String]) -> Option<String> {
 
 /// The word that is the whole text, without quotes and markup.
 fn whole<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
-    fn bare(text: &str) -> String {
+    fn strip_marks(text: &str) -> String {
         text.trim_matches(|c: char| c.is_whitespace() || "*_`'\".,:;!()[]{}".contains(c))
             .to_lowercase()
     }
-    let text = bare(text);
-    words
-        .iter()
-        .copied()
-        .find(|word| word.to_lowercase() == text.as_str() || bare(word) == text && !text.is_empty())
+    let text = strip_marks(text);
+    words.iter().copied().find(|word| {
+        word.to_lowercase() == text.as_str() || strip_marks(word) == text && !text.is_empty()
+    })
 }
 
 /// The word after a marker; several markers must agree.
@@ -92,11 +91,11 @@ fn occurrences<'a>(text: &str, words: &[&'a str]) -> Vec<(Range<usize>, &'a str)
         let text = if exact { text } else { lower.as_str() };
         for (at, _) in text.match_indices(wanted.as_str()).take(MAX_OCCURRENCES) {
             let place = at..at + wanted.len();
-            fn part_of(c: char) -> bool {
+            fn is_word_char(c: char) -> bool {
                 c.is_alphanumeric() || c == '_'
             }
-            let is_whole =
-                !text[..place.start].ends_with(part_of) && !text[place.end..].starts_with(part_of);
+            let is_whole = !text[..place.start].ends_with(is_word_char)
+                && !text[place.end..].starts_with(is_word_char);
             if is_whole
                 && found
                     .iter()

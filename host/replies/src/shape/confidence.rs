@@ -109,14 +109,15 @@ struct Number<'a> {
 impl<'a> Number<'a> {
     /// Reads `7`, `0.7`, `.7` and `0,7`; not `1.2.3`.
     fn read(text: &'a str) -> Option<Self> {
-        fn digits(text: &str) -> usize {
+        fn count_digits(text: &str) -> usize {
             text.bytes().take_while(u8::is_ascii_digit).count()
         }
-        let whole = digits(text);
-        let fraction = text[whole..].strip_prefix(['.', ',']).map_or(0, digits);
+        let whole = count_digits(text);
+        let fraction = text[whole..].strip_prefix(['.', ',']).map_or(0, count_digits);
         let size = if fraction > 0 { whole + 1 + fraction } else { whole };
         let rest = &text[size..];
-        let goes_on = fraction > 0 && rest.strip_prefix('.').is_some_and(|more| digits(more) > 0);
+        let goes_on =
+            fraction > 0 && rest.strip_prefix('.').is_some_and(|more| count_digits(more) > 0);
         if size == 0 || goes_on {
             return None;
         }

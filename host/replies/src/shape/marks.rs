@@ -129,25 +129,25 @@ pub(super) fn mark(before: &str) -> Mark {
         .unwrap_or(0);
     let near = before[start..].to_lowercase();
     let lead = lead(&near);
-    fn has(text: &str, words: &[&str]) -> bool {
+    fn contains_any(text: &str, words: &[&str]) -> bool {
         words.iter().any(|word| text.contains(word))
     }
     let words: Vec<&str> =
         lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    if is_final(&words) && !has(lead, &ALTERNATIVES) {
+    if is_final(&words) && !contains_any(lead, &ALTERNATIVES) {
         return Mark::Final;
     }
-    if has(lead, &ALTERNATIVES) || words.first() == Some(&"or") {
+    if contains_any(lead, &ALTERNATIVES) || words.first() == Some(&"or") {
         return Mark::Alternative;
     }
-    if has(lead, &DRAFTS) || is_step(&words) {
+    if contains_any(lead, &DRAFTS) || is_step(&words) {
         return Mark::Draft;
     }
     let is_conditional = near.split(|c: char| !c.is_alphanumeric()).any(|word| word == "if");
-    if has(&near, &RETRACTIONS) && !is_conditional {
+    if contains_any(&near, &RETRACTIONS) && !is_conditional {
         return Mark::Final;
     }
-    if has(&near, &ALTERNATIVES) {
+    if contains_any(&near, &ALTERNATIVES) {
         return Mark::Alternative;
     }
     if matches!(
@@ -173,14 +173,14 @@ pub(super) fn is_taken_back(behind: &str) -> bool {
 
 /// The last sentence before the statement. The opening of a fence and its language belong to none.
 fn lead(near: &str) -> &str {
-    fn is_fence(line: &&str) -> bool {
+    fn is_blank_or_fence(line: &&str) -> bool {
         let bare = line.trim();
         bare.is_empty()
             || bare.starts_with("```")
             || bare.starts_with("~~~")
             || bare.starts_with('<') && bare.ends_with('>')
     }
-    let line = near.lines().rev().find(|line| !is_fence(line)).unwrap_or_default().trim();
+    let line = near.lines().rev().find(|line| !is_blank_or_fence(line)).unwrap_or_default().trim();
     let line = line.split("```").next().unwrap_or_default().trim_end();
     let body = line.trim_end_matches(['.', ':', '!', '?', '*', ' ']);
     let from = [". ", "! ", "? ", "; "]

@@ -233,7 +233,7 @@ fn outside(sql: &str) -> impl Iterator<Item = &str> {
 
 /// The size of the literal, the quoted name or the comment that a text begins with.
 fn measure_protected(text: &str) -> Option<usize> {
-    fn past(text: &str, from: usize, end: &str) -> usize {
+    fn position_after(text: &str, from: usize, end: &str) -> usize {
         let found = text.get(from..).and_then(|rest| rest.find(end));
         found.map_or(text.len(), |at| from + at + end.len())
     }
@@ -242,8 +242,8 @@ fn measure_protected(text: &str) -> Option<usize> {
             let end = text.bytes().skip(1).position(|byte| byte == *quote);
             Some(end.map_or(text.len(), |at| at + 2))
         }
-        b'-' if text.starts_with("--") => Some(past(text, 2, "\n")),
-        b'/' if text.starts_with("/*") => Some(past(text, 2, "*/")),
+        b'-' if text.starts_with("--") => Some(position_after(text, 2, "\n")),
+        b'/' if text.starts_with("/*") => Some(position_after(text, 2, "*/")),
         b'$' => {
             let tag = text[1..]
                 .bytes()
@@ -251,7 +251,7 @@ fn measure_protected(text: &str) -> Option<usize> {
                 .count()
                 + 2;
             let is_tag = text.as_bytes().get(tag - 1) == Some(&b'$');
-            is_tag.then(|| past(text, tag, text.get(..tag).unwrap_or("$$")))
+            is_tag.then(|| position_after(text, tag, text.get(..tag).unwrap_or("$$")))
         }
         _ => None,
     }

@@ -119,14 +119,14 @@ fn tag_blocks(text: &str) -> Vec<Fence> {
 /// The name of the tag that opens at a place, and where its content begins.
 fn opening(text: &str, at: usize) -> Option<(&'static str, usize)> {
     let inside = &text[at + 1..];
-    fn is_name(inside: &str, name: &&str) -> bool {
+    fn begins_with_name(inside: &str, name: &&str) -> bool {
         inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name))
     }
     let name = TAGS.into_iter().find(|name| {
-        fn follows(rest: &str) -> bool {
+        fn ends_tag_name(rest: &str) -> bool {
             rest.starts_with(['>', ' ', '='])
         }
-        is_name(inside, name) && follows(&inside[name.len()..])
+        begins_with_name(inside, name) && ends_tag_name(&inside[name.len()..])
     })?;
     let rest = syrch_core::text::clip(&inside[name.len()..], ATTRIBUTES);
     let end = rest.find('>').filter(|end| !rest[..*end].contains('\n'))?;

@@ -104,15 +104,16 @@ fn without_cut_confidence(text: &str) -> &str {
 /// Returns true if a text that was cut off says more behind that place than a confidence: what it
 /// went on to say may have taken the statement back.
 fn says_more(text: &str, end: usize) -> bool {
-    fn is_mark(c: char) -> bool {
+    fn is_space_or_mark(c: char) -> bool {
         c.is_whitespace() || ";`~".contains(c)
     }
-    let rest = text.get(end..).unwrap_or_default().trim_start_matches(is_mark);
+    let rest = text.get(end..).unwrap_or_default().trim_start_matches(is_space_or_mark);
     let rest = rest
         .strip_prefix("</")
         .map_or(rest, |tag| tag.split_once('>').map_or("", |(_, rest)| rest));
     rest.lines().any(|line| {
-        !line.trim_matches(is_mark).is_empty() && confidence::find_confidence(line).is_none()
+        !line.trim_matches(is_space_or_mark).is_empty()
+            && confidence::find_confidence(line).is_none()
     })
 }
 

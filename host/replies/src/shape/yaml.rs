@@ -15,14 +15,11 @@ const MAX_TRAILING_LINES: usize = 32;
 /// with one of the keys.
 pub(super) fn parse(text: &str, keys: &[String], limits: &Limits) -> Option<Json> {
     let text = without_thinking(text);
-    fn read(keys: &[String], limits: &Limits, yaml: &str) -> Option<Value> {
-        mapping(yaml, keys, limits)
-    }
     let fenced =
-        fences(&text).into_iter().rev().find_map(|fence| read(keys, limits, &text[fence.body]));
+        fences(&text).into_iter().rev().find_map(|fence| mapping(&text[fence.body], keys, limits));
     let value = fenced
-        .or_else(|| read(keys, limits, &text))
-        .or_else(|| bare(&text, keys, |yaml| read(keys, limits, yaml)))?;
+        .or_else(|| mapping(&text, keys, limits))
+        .or_else(|| bare(&text, keys, |yaml| mapping(yaml, keys, limits)))?;
     Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
 }
 

@@ -29,16 +29,16 @@ pub(super) fn key_of_any_length(request: &Request, default: Option<&String>) -> 
 
 /// The fields other than the messages with their names, for messages to the user.
 pub(super) fn fields(request: &Request) -> [(&'static str, String); 10] {
-    fn number<T: ToString>(value: Option<T>) -> String {
+    fn show_number<T: ToString>(value: Option<T>) -> String {
         value.map_or_else(|| "unset".to_owned(), |value| value.to_string())
     }
     [
         ("purpose", request.purpose.name().to_owned()),
         ("model", request.model.clone().unwrap_or_else(|| "the default".to_owned())),
         ("expected shape", serde_json::to_string(&request.expect).unwrap_or_default()),
-        ("temperature", number(request.temperature)),
-        ("top-p", number(request.top_p)),
-        ("max-tokens", number(request.max_tokens)),
+        ("temperature", show_number(request.temperature)),
+        ("top-p", show_number(request.top_p)),
+        ("max-tokens", show_number(request.max_tokens)),
         ("stop", request.stop.join(" ")),
         ("logprobs", request.logprobs.to_string()),
         ("sample", request.sample.to_string()),

@@ -22,12 +22,12 @@ const REMEMBERED: usize = 4_096;
 
 /// Tokens of the prompt and of the reply.
 pub(super) fn tokens(knobs: &SimulatedKnobs, source: &Chance) -> (u32, u32) {
-    fn count(source: &Chance, name: &str, mean: f64, spread: f64) -> u32 {
+    fn draw_count(source: &Chance, name: &str, mean: f64, spread: f64) -> u32 {
         lognormal(source.normal(name), mean, spread).round() as u32
     }
     (
-        count(source, "input", knobs.input_tokens, INPUT_SPREAD),
-        count(source, "output", knobs.output_tokens, OUTPUT_SPREAD),
+        draw_count(source, "input", knobs.input_tokens, INPUT_SPREAD),
+        draw_count(source, "output", knobs.output_tokens, OUTPUT_SPREAD),
     )
 }
 
@@ -56,10 +56,10 @@ impl RateLimited {
         if knobs.rate_limited <= 0.0 {
             return None;
         }
-        fn is_turned(knobs: &SimulatedKnobs, source: &Chance, turn: u32) -> bool {
+        fn is_turned_away(knobs: &SimulatedKnobs, source: &Chance, turn: u32) -> bool {
             source.uniform(&format!("turned {turn}")) < knobs.rate_limited
         }
-        let due = (0..TURNS).take_while(|turn| is_turned(knobs, source, *turn)).count() as u32;
+        let due = (0..TURNS).take_while(|turn| is_turned_away(knobs, source, *turn)).count() as u32;
         let key = source.digest("turned");
         let mut turned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let so_far = turned.get(&key).copied().unwrap_or(0);

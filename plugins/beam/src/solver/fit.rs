@@ -137,18 +137,18 @@ impl<'a> Seen<'a> {
 /// attempts of its path. (There it began anew with each attempt, so that it was 1 for everything
 /// that ran.)
 pub(crate) fn execution_signal(signals: &Signals) -> f64 {
-    fn errors(number: u32, share: f64) -> f64 {
+    fn weigh_errors(number: u32, share: f64) -> f64 {
         share * f64::from(number.min(3))
     }
-    fn once(occurred: bool, share: f64) -> f64 {
+    fn weigh_occurrence(occurred: bool, share: f64) -> f64 {
         if occurred { share } else { 0.0 }
     }
-    let lost = errors(signals.syntax_errors, 0.10)
-        + errors(signals.schema_errors, 0.05)
-        + errors(signals.execution_errors, 0.10)
-        + once(signals.empty_result, 0.15)
-        + once(signals.null_columns > 0, 0.05)
-        + once(signals.overflow, 0.05);
+    let lost = weigh_errors(signals.syntax_errors, 0.10)
+        + weigh_errors(signals.schema_errors, 0.05)
+        + weigh_errors(signals.execution_errors, 0.10)
+        + weigh_occurrence(signals.empty_result, 0.15)
+        + weigh_occurrence(signals.null_columns > 0, 0.05)
+        + weigh_occurrence(signals.overflow, 0.05);
     clamp01(1.0 - lost)
 }
 

@@ -104,10 +104,10 @@ fn read_grouping(words: &[String], index: usize) -> Option<String> {
     if word == "by" && before.is_some_and(|before| NOT_GROUPING.contains(&before)) {
         return None;
     }
-    fn skip(word: &&String) -> bool {
+    fn is_filler(word: &&String) -> bool {
         FILLERS.contains(&word.as_str()) || GROUPING.contains(&word.as_str())
     }
-    words[index + 1..].iter().find(|word| !skip(word)).cloned()
+    words[index + 1..].iter().find(|word| !is_filler(word)).cloned()
 }
 
 fn has_time(words: &[String]) -> bool {

@@ -191,7 +191,7 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
 }
 
 fn by_key(syntax: &Syntax, from: &Table, to: &Table, key: &ForeignKey) -> String {
-    fn column(syntax: &Syntax, table: &Table, name: Option<&String>) -> String {
+    fn full_name(syntax: &Syntax, table: &Table, name: Option<&String>) -> String {
         let name = name.or_else(|| table.primary_key.first()).map(|name| prompt_name(syntax, name));
         format!("{}.{}", table_name(syntax, table), name.unwrap_or_else(|| "rowid".to_owned()))
     }
@@ -201,8 +201,8 @@ fn by_key(syntax: &Syntax, from: &Table, to: &Table, key: &ForeignKey) -> String
         .map(|(index, name): (usize, &String)| {
             format!(
                 "{} = {}",
-                column(syntax, from, Some(name)),
-                column(syntax, to, key.ref_columns.get(index))
+                full_name(syntax, from, Some(name)),
+                full_name(syntax, to, key.ref_columns.get(index))
             )
         })
         .collect::<Vec<_>>()

@@ -66,12 +66,14 @@ fn order(a: &Cluster<'_>, b: &Cluster<'_>) -> Ordering {
 /// Greater first, one after the other.
 fn by_signals(a: [f64; 5], b: [f64; 5]) -> Ordering {
     // What differs by rounding alone is equal.
-    fn level(value: f64) -> f64 {
+    fn round_level(value: f64) -> f64 {
         (value * 1e9).round()
     }
     let mut pairs = a.into_iter().zip(b);
     pairs
-        .find_map(|(a, b)| Some(level(b).total_cmp(&level(a))).filter(|order| order.is_ne()))
+        .find_map(|(a, b)| {
+            Some(round_level(b).total_cmp(&round_level(a))).filter(|order| order.is_ne())
+        })
         .unwrap_or(Ordering::Equal)
 }
 
@@ -82,10 +84,10 @@ pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
     let mut standings: Vec<f64> =
         clusters.iter().map(|cluster| cluster.standing(agreement, viable)).collect();
     standings.sort_by(|a, b| b.total_cmp(a));
-    fn at(standings: &[f64], place: usize) -> f64 {
+    fn standing_at(standings: &[f64], place: usize) -> f64 {
         standings.get(place).copied().unwrap_or(0.0)
     }
-    at(&standings, 0) - at(&standings, 1)
+    standing_at(&standings, 0) - standing_at(&standings, 1)
 }
 
 /// Returns the number of groups that are tied at the top; 1 if the first leads alone, 0 without

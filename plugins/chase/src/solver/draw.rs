@@ -110,7 +110,7 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         }
         if let Some(first) = &draw.best {
             let first_id = &first.candidate.id;
-            fn is_empty(one: &Contender) -> bool {
+            fn has_no_rows(one: &Contender) -> bool {
                 one.ran.profile.rows == 0
             }
             match (first.worth(), contender.worth()) {
@@ -123,7 +123,7 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
                         &format!("it is no better than {first_id}, which it repairs"),
                     );
                 }
-                _ if is_empty(first) => {
+                _ if has_no_rows(first) => {
                     self.host.discard(first_id, &format!("it has no rows; its repair {id} has"))
                 }
                 _ => self.host.discard(first_id, &format!("its repair {id} has fewer faults")),

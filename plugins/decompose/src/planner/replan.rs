@@ -85,13 +85,13 @@ fn find_other_tables(catalog: &Catalog, task: &Task, required: &Requirements) ->
         return Vec::new();
     }
     let wanted = naming_stems(&format!("{} {}", task.text, required.words()));
-    fn hits(wanted: &BTreeSet<String>, name: &str) -> usize {
+    fn count_shared_stems(wanted: &BTreeSet<String>, name: &str) -> usize {
         naming_stems(name).intersection(wanted).count()
     }
     let score = |table: &Table| {
         let columns: BTreeSet<String> =
             table.columns.iter().flat_map(|column| naming_stems(&column.name)).collect();
-        2 * hits(&wanted, &table.name) + columns.intersection(&wanted).count()
+        2 * count_shared_stems(&wanted, &table.name) + columns.intersection(&wanted).count()
     };
     let mut others: Vec<(usize, &Table)> = catalog
         .tables

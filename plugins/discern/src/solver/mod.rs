@@ -83,10 +83,10 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
     fn lead(&self, pool: &Pool) -> f64 {
         let weighed = self.weigh_clusters(pool.clusters(false));
-        fn votes(weighed: &[Weighed], place: usize) -> f64 {
+        fn votes_at(weighed: &[Weighed], place: usize) -> f64 {
             weighed.get(place).map_or(0.0, |group| group.votes)
         }
-        votes(&weighed, 0) - votes(&weighed, 1)
+        votes_at(&weighed, 0) - votes_at(&weighed, 1)
     }
 
     /// `σ(base + share × votes / (all votes + 1))`.

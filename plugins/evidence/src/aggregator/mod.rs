@@ -74,11 +74,11 @@ impl AggregatorRole for Evidence {
 
 /// The results that may answer: those that the final choice waits for, or the answering task's own.
 fn rivals<'a>(target: &Task, finished: &'a [Finished]) -> Vec<&'a Finished> {
-    fn own(target: &Task, done: &&Finished) -> bool {
+    fn is_of_target(target: &Task, done: &&Finished) -> bool {
         done.task.id == target.id
     }
     if target.operation != Operation::Choose {
-        return finished.iter().filter(|done| own(target, done)).collect();
+        return finished.iter().filter(|done| is_of_target(target, done)).collect();
     }
     let waited: Vec<&Finished> = target
         .depends_on
@@ -86,7 +86,7 @@ fn rivals<'a>(target: &Task, finished: &'a [Finished]) -> Vec<&'a Finished> {
         .filter_map(|id| finished.iter().find(|done| done.task.id == *id))
         .collect();
     if waited.is_empty() {
-        finished.iter().filter(|done| own(target, done)).collect()
+        finished.iter().filter(|done| is_of_target(target, done)).collect()
     } else {
         waited
     }

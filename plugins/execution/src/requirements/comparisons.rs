@@ -110,11 +110,12 @@ pub(crate) fn read(text: &str) -> Vec<Comparison> {
         reader.take(at);
     }
     let mut found = reader.found;
-    fn has(tokens: &[Token], wanted: &str) -> bool {
+    fn has_word(tokens: &[Token], wanted: &str) -> bool {
         tokens.iter().any(|token| token.word() == wanted)
     }
-    let is_outer = has(&tokens, "left") && found.iter().any(|one| one.operator == Operator::Null);
-    if is_outer || has(&tokens, "except") || has(&tokens, "minus") {
+    let is_outer =
+        has_word(&tokens, "left") && found.iter().any(|one| one.operator == Operator::Null);
+    if is_outer || has_word(&tokens, "except") || has_word(&tokens, "minus") {
         found.iter_mut().for_each(|one| one.is_certain = false);
     }
     found
@@ -167,13 +168,14 @@ fn tokens(text: &str) -> Vec<Token> {
                 loop {
                     // A day such as `2014-01-31` may stand without quotes in a condition.
                     let is_day = is_number && matches!(word.len(), 4 | 7);
-                    fn belongs(is_day: bool, is_number: bool, next: &char) -> bool {
+                    fn continues_token(is_day: bool, is_number: bool, next: &char) -> bool {
                         next.is_alphanumeric()
                             || *next == '_'
                             || (is_number && *next == '.')
                             || (is_day && *next == '-')
                     }
-                    let Some(next) = chars.next_if(|next| belongs(is_day, is_number, next)) else {
+                    let Some(next) = chars.next_if(|next| continues_token(is_day, is_number, next))
+                    else {
                         break;
                     };
                     word.push(next);
@@ -357,13 +359,13 @@ impl Reader<'_> {
     /// '+1 year')`.
     fn is_moved(&self, at: usize, is_called: bool) -> bool {
         let rest = self.tokens.get(at + 1..).unwrap_or_default();
-        fn is_around(token: &&Token) -> bool {
+        fn is_bracket_or_cast(token: &&Token) -> bool {
             matches!(token, Token::Close | Token::Other(':')) || CONVERSIONS.contains(&token.word())
         }
         (is_called && rest.first() == Some(&Token::Other(',')))
             || rest
                 .iter()
-                .find(|token| !is_around(token))
+                .find(|token| !is_bracket_or_cast(token))
                 .is_some_and(|token| matches!(token, Token::Other('+' | '-' | '*' | '/')))
     }
 

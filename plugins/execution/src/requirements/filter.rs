@@ -59,13 +59,13 @@ fn is_contradicted(condition: &str, seen: &Seen) -> bool {
 /// another literal.
 fn agrees(required: &Comparison, found: &Comparison) -> Option<bool> {
     use Operator::{AtLeast, AtMost, Equal, Less, More, NotEqual, NotNull, Null};
-    fn digits(name: &str) -> String {
+    fn only_digits(name: &str) -> String {
         name.chars().filter(char::is_ascii_digit).collect::<String>()
     }
     let column = stems(&required.column);
     let is_same_column = !column.is_empty()
         && column.is_subset(&stems(&found.column))
-        && digits(&required.column) == digits(&found.column);
+        && only_digits(&required.column) == only_digits(&found.column);
     if !is_same_column {
         return None;
     }
@@ -275,13 +275,13 @@ fn is_equal(wanted: &str, literal: &str) -> bool {
     if left.is_empty() || right.is_empty() {
         return false;
     }
-    fn begins(one: &str, other: &str) -> bool {
+    fn is_beginning(one: &str, other: &str) -> bool {
         one.chars().count() >= 4 && other.starts_with(one)
     }
     left.is_subset(&right)
         || right.is_subset(&left)
-        || begins(wanted, literal)
-        || begins(literal, wanted)
+        || is_beginning(wanted, literal)
+        || is_beginning(literal, wanted)
 }
 
 #[cfg(test)]

@@ -59,15 +59,17 @@ impl Measure {
         let table = catalog.table(table)?;
         let sql_type =
             table.columns.iter().find(|known| known.name == name)?.sql_type.to_ascii_uppercase();
-        fn has(sql_type: &str, words: &[&str]) -> bool {
+        fn contains_any(sql_type: &str, words: &[&str]) -> bool {
             words.iter().any(|word| sql_type.contains(word))
         }
-        let is_fractional = has(&sql_type, &["DEC", "DOUB", "FLOA", "MONEY", "NUM", "REAL"]);
+        let is_fractional =
+            contains_any(&sql_type, &["DEC", "DOUB", "FLOA", "MONEY", "NUM", "REAL"]);
         let keys = table.foreign_keys.iter().flat_map(|key| &key.columns);
         let is_key = table.primary_key.iter().chain(keys).any(|key| key == name);
         let stems = stems(name);
-        let is_measure =
-            is_fractional || (has(&sql_type, &["INT"]) && !has(&sql_type, &["INTERVAL", "POINT"]));
+        let is_measure = is_fractional
+            || (contains_any(&sql_type, &["INT"])
+                && !contains_any(&sql_type, &["INTERVAL", "POINT"]));
         (is_measure && !is_key && !stems.contains("id")).then(|| Self {
             name: name.to_lowercase(),
             stems,
@@ -159,21 +161,21 @@ impl Seen {
         let calls = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
         let was = |names: &[&str]| names.iter().any(|name| self.stored.contains(*name));
         let words = stems(aggregation);
-        fn is(words: &BTreeSet<String>, names: &[&str]) -> bool {
+        fn names_any(words: &BTreeSet<String>, names: &[&str]) -> bool {
             names.iter().any(|name| words.contains(*name))
         }
-        if is(&words, &["sum", "total"]) {
+        if names_any(&words, &["sum", "total"]) {
             let is_measure = self.measures.iter().any(|measure| is_of(metric, measure));
             return calls(&["sum", "total"])
                 || (calls(&["count"]) && !is_measure)
                 || was(&["sum", "total"]);
         }
-        if is(&words, &["count", "number"]) {
+        if names_any(&words, &["count", "number"]) {
             return calls(&["count", "count_if"])
                 || (calls(&["sum", "total"]) && !self.adds_amounts(metric))
                 || was(&["count", "number", "num", "total"]);
         }
-        if is(&words, &["avg", "averag", "mean"]) {
+        if names_any(&words, &["avg", "averag", "mean"]) {
             return calls(&["avg", "mean"])
                 || (calls(&["sum", "total", "count"]) && self.has_quotient)
                 || was(&["averag", "avg", "mean"]);
@@ -182,8 +184,8 @@ impl Seen {
         let most = calls(&["max", "max_by", "arg_max", "greatest"]);
         let least = calls(&["min", "min_by", "arg_min", "least"]);
         let is_ranked = calls(&ranks) || was(&["max", "maximum", "min", "minimum"]);
-        let is_most = is(&words, &["max", "maximum"]);
-        let is_least = is(&words, &["min", "minimum"]);
+        let is_most = names_any(&words, &["max", "maximum"]);
+        let is_least = names_any(&words, &["min", "minimum"]);
         if is_most || is_least {
             return is_ranked
                 || (is_most && (most || (self.is_ordered && !least)))
@@ -220,10 +222,10 @@ impl Seen {
 
     /// Returns true if it reads the table, by its name with or without its schema.
     pub(crate) fn reads(&self, table: &str) -> bool {
-        fn plain(name: &str) -> String {
+        fn unqualified_name(name: &str) -> String {
             name.rsplit('.').next().unwrap_or(name).trim().to_lowercase()
         }
-        self.tables.iter().any(|read| plain(read) == plain(table))
+        self.tables.iter().any(|read| unqualified_name(read) == unqualified_name(table))
     }
 }
 

@@ -115,10 +115,10 @@ impl<'a> Tree<'a> {
     /// Returns the number of those that gave the same result as this one; 0 if it failed.
     pub(crate) fn agreeing(&self, place: usize) -> usize {
         let Some(ran) = self.nodes[place].ran() else { return 0 };
-        fn same(ran: &Ran, node: &Node) -> bool {
+        fn has_same_result(ran: &Ran, node: &Node) -> bool {
             node.ran().is_some_and(|other| other.fingerprint == ran.fingerprint)
         }
-        self.statements().filter(|(_, node)| same(ran, node)).count()
+        self.statements().filter(|(_, node)| has_same_result(ran, node)).count()
     }
 
     /// Execution agreement as it stands now, 0 to 1.

@@ -139,18 +139,18 @@ fn columns_to_measure<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column>
         table.primary_key.contains(name)
             || table.foreign_keys.iter().any(|key| key.columns.contains(name))
     };
-    fn is_other(column: &Column) -> bool {
+    fn is_unmeasured(column: &Column) -> bool {
         let sql_type = column.sql_type.to_lowercase();
         let word = sql_type.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         is_one_of(OTHERS, word) || sql_type.ends_with(']')
     }
-    fn is_listed(column: &Column) -> bool {
+    fn has_values(column: &Column) -> bool {
         column.extra.iter().any(|(key, _)| key == "values")
     }
     let columns =
         table.columns.iter().filter(|column| shown.is_empty() || shown.contains(&column.name));
     columns
-        .filter(|column| !is_key(&column.name) && !is_other(column) && !is_listed(column))
+        .filter(|column| !is_key(&column.name) && !is_unmeasured(column) && !has_values(column))
         .collect()
 }
 

@@ -366,12 +366,16 @@ fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
                     .is_some_and(|other: usize| read.contains(&other) && other != *place)
             });
             between.map(|key| {
-                fn list(columns: &[String]) -> String {
+                fn list_names(columns: &[String]) -> String {
                     clip_names(columns).join(", ")
                 }
                 let own = line(&catalog.table_name(table), 80);
                 let other = line(&key.ref_table, 80);
-                format!("{own}({}) = {other}({})", list(&key.columns), list(&key.ref_columns))
+                format!(
+                    "{own}({}) = {other}({})",
+                    list_names(&key.columns),
+                    list_names(&key.ref_columns)
+                )
             })
         },
     );

@@ -187,9 +187,9 @@ fn best_below(best: &mut Option<(Branch, Made)>, level: &[Open]) {
 /// Higher rewards first, then the more important class: what has a meaning is worth more
 /// alternatives than what does not parse.
 fn order(level: &mut [Open]) {
-    fn reward(open: &Open) -> f64 {
+    fn reward_below(open: &Open) -> f64 {
         open.1.below.as_ref().map_or(0.0, |made| made.reward)
     }
     let class = |open: &Open| open.1.class.map_or(u8::MAX, |class| class as u8);
-    level.sort_by(|a, b| reward(b).total_cmp(&reward(a)).then(class(a).cmp(&class(b))));
+    level.sort_by(|a, b| reward_below(b).total_cmp(&reward_below(a)).then(class(a).cmp(&class(b))));
 }

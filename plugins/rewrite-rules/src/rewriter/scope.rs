@@ -87,7 +87,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the owner of a referenced column.
     pub(crate) fn owner(&self, path: &[Ident]) -> Owner {
-        fn one(mut places: Vec<usize>) -> Owner {
+        fn single_owner(mut places: Vec<usize>) -> Owner {
             match (places.pop(), places.is_empty()) {
                 (Some(place), true) => Owner::Source(place),
                 (None, _) => Owner::Nobody,
@@ -105,11 +105,11 @@ impl<'a> Scope<'a> {
         match path {
             [column] => {
                 let name = column.value.to_ascii_lowercase();
-                let found = one(places(&|source| source.has(&name) == Some(true)));
+                let found = single_owner(places(&|source| source.has(&name) == Some(true)));
                 let is_open = self.sources.iter().any(|source| source.columns.is_none());
                 if found == Owner::Nobody && is_open { Owner::Unclear } else { found }
             }
-            [.., table, _] => one(places(&|source| same(&source.name, table))),
+            [.., table, _] => single_owner(places(&|source| same(&source.name, table))),
             [] => Owner::Unclear,
         }
     }
@@ -188,14 +188,14 @@ pub(crate) fn groups_alike(engine: Engine, a: (&Scope, &Expr), b: (&Scope, &Expr
 /// same classes.
 fn class(sql_type: &str) -> Class {
     let upper = sql_type.to_ascii_uppercase();
-    fn has(upper: &str, words: &[&str]) -> bool {
+    fn contains_any(upper: &str, words: &[&str]) -> bool {
         words.iter().any(|word| upper.contains(word))
     }
-    if has(&upper, &["INT"]) {
+    if contains_any(&upper, &["INT"]) {
         Class::Number
-    } else if has(&upper, &["CHAR", "CLOB", "TEXT"]) {
+    } else if contains_any(&upper, &["CHAR", "CLOB", "TEXT"]) {
         Class::Text
-    } else if upper.is_empty() || has(&upper, &["BLOB", "DATE", "TIME"]) {
+    } else if upper.is_empty() || contains_any(&upper, &["BLOB", "DATE", "TIME"]) {
         Class::Other
     } else {
         Class::Number

@@ -101,13 +101,13 @@ fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
     let b = refs(&**right);
     let is_inner =
         |found: &Refs| !found.has_query && !found.own.is_empty() && inner.owns_all(&found.own);
-    fn key(inner: &Expr, outer: &Expr, inner_first: bool) -> Key {
+    fn new_key(inner: &Expr, outer: &Expr, inner_first: bool) -> Key {
         Key { inner: inner.clone(), outer: outer.clone(), inner_first }
     }
     if is_inner(&a) && is_outer(&b, inner, outer) {
-        Some(key(left, right, true))
+        Some(new_key(left, right, true))
     } else if is_inner(&b) && is_outer(&a, inner, outer) {
-        Some(key(right, left, false))
+        Some(new_key(right, left, false))
     } else {
         None
     }
@@ -172,7 +172,7 @@ pub(crate) fn apart(
 }
 
 fn rename(query: &mut Query, scope: &Scope, renamed: &[Option<Ident>]) -> Option<()> {
-    fn new(renamed: &[Option<Ident>], scope: &Scope, path: &[Ident]) -> Option<Ident> {
+    fn find_new_name(renamed: &[Option<Ident>], scope: &Scope, path: &[Ident]) -> Option<Ident> {
         match scope.owner(path) {
             Owner::Source(place) => renamed.get(place).cloned().flatten(),
             _ => None,
@@ -185,7 +185,10 @@ fn rename(query: &mut Query, scope: &Scope, renamed: &[Option<Ident>]) -> Option
             Expr::CompoundIdentifier(path) => path.as_slice(),
             _ => return None,
         };
-        Some(Expr::CompoundIdentifier(vec![new(renamed, scope, path)?, path.last()?.clone()]))
+        Some(Expr::CompoundIdentifier(vec![
+            find_new_name(renamed, scope, path)?,
+            path.last()?.clone(),
+        ]))
     });
     let mut place = 0;
     let mut set = |factor: &mut TableFactor| {

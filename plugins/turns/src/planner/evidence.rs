@@ -21,17 +21,17 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     pub(crate) fn from_hit(task: &str, hit: &Hit) -> Self {
-        fn short(text: &str, limit: usize) -> String {
+        fn shorten(text: &str, limit: usize) -> String {
             clip(&line(text, limit), 2 * limit).to_owned()
         }
         Self {
             task: task.to_owned(),
             corpus: corpus_name(&hit.corpus).to_owned(),
-            path: short(&hit.path, PATH),
+            path: shorten(&hit.path, PATH),
             snippet: hit
                 .snippet
                 .as_deref()
-                .map(|text| short(text, SNIPPET))
+                .map(|text| shorten(text, SNIPPET))
                 .filter(|text| !text.is_empty()),
             score: clamp01(hit.score),
         }

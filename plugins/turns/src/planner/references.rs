@@ -36,13 +36,14 @@ impl Replay<'_> {
 
     /// Returns the work of the added task.
     pub(crate) fn work(&self, decision: &Decision) -> Result<Work, Refusal> {
-        fn say(text: &Option<String>) -> Option<String> {
+        fn text_if_any(text: &Option<String>) -> Option<String> {
             text.as_deref().map(text_line).filter(|text| !text.is_empty())
         }
         if decision.action == Action::Search
             || (decision.action == Action::Fork && decision.query.is_some())
         {
-            let query = say(&decision.query).ok_or_else(|| self.unusable("`query` is missing"))?;
+            let query =
+                text_if_any(&decision.query).ok_or_else(|| self.unusable("`query` is missing"))?;
             let corpus =
                 self.word("corpus", decision.corpus.as_deref().unwrap_or("columns"), &CORPORA)?;
             let retriever = self.word(
@@ -52,8 +53,8 @@ impl Replay<'_> {
             )?;
             return Ok(Work::Search { corpus, retriever, query });
         }
-        let text = say(&decision.text).ok_or_else(|| self.unusable("`text` is missing"))?;
-        Ok(Work::Solve { text, expected: say(&decision.expected) })
+        let text = text_if_any(&decision.text).ok_or_else(|| self.unusable("`text` is missing"))?;
+        Ok(Work::Solve { text, expected: text_if_any(&decision.expected) })
     }
 
     pub(crate) fn word(&self, name: &str, word: &str, known: &[&str]) -> Result<String, Refusal> {

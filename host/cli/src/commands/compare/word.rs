@@ -74,10 +74,10 @@ fn split(text: &str) -> (&str, &str) {
     fn is_name(name: &str) -> bool {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
     }
-    fn begins(text: &str, at: &usize) -> bool {
+    fn begins_setting(text: &str, at: &usize) -> bool {
         text[at + 1..].split_once('=').is_some_and(|(name, _)| is_name(name))
     }
-    let colon = text.match_indices(':').map(|(at, _)| at).find(|at| begins(text, at));
+    let colon = text.match_indices(':').map(|(at, _)| at).find(|at| begins_setting(text, at));
     match colon.filter(|_| !Path::new(text).is_file()) {
         Some(at) => text.split_at(at),
         None => (text, ""),

@@ -71,7 +71,7 @@ const SHOWN: usize = 4;
 /// `12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left`; of several arms each
 /// one's share.
 fn line(progress: &Progress) -> String {
-    fn share(right: u64, of: u64) -> String {
+    fn percent_right(right: u64, of: u64) -> String {
         match of {
             0 => "– % right".to_owned(),
             of => format!("{:.1} % right", right as f64 * 100.0 / of as f64),
@@ -79,12 +79,12 @@ fn line(progress: &Progress) -> String {
     }
     let mut parts = vec![format!("{}/{}", progress.done, progress.of)];
     match progress.arms.as_slice() {
-        [one] => parts.push(share(one.right, one.of)),
+        [one] => parts.push(percent_right(one.right, one.of)),
         // A grid's cells, or an arm under many seeds, would fill the screen.
         many if many.len() > SHOWN => {}
-        arms => {
-            parts.extend(arms.iter().map(|arm| format!("{} {}", arm.arm, share(arm.right, arm.of))))
-        }
+        arms => parts.extend(
+            arms.iter().map(|arm| format!("{} {}", arm.arm, percent_right(arm.right, arm.of))),
+        ),
     }
     parts.extend((progress.failed > 0).then(|| format!("{} failed", progress.failed)));
     parts.push(count(progress.calls, "call"));

@@ -55,10 +55,7 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
                  which need none",
             ));
     }
-    fn is_set(context: &Context, key: &str) -> bool {
-        context.config.origins.contains_key(key)
-    }
-    if !is_set(context, "execution.deadline_seconds") {
+    if !context.config.is_set("execution.deadline_seconds") {
         // The default is that of a search; a slow statement is executed some dozens of times.
         context.config.effective.settings.deadline = None;
     }
@@ -86,18 +83,15 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
 
 /// The bounds of comparing and measuring: those of the optimizer, unless the user sets others.
 fn limits(context: &Context) -> BenchLimits {
-    fn is_set(context: &Context, key: &str) -> bool {
-        context.config.origins.contains_key(key)
-    }
     let settings = &context.config.effective.settings.limits;
     let mut limits = BenchLimits::default();
-    if is_set(context, "execution.max_rows") {
+    if context.config.is_set("execution.max_rows") {
         limits.rows = settings.rows;
     }
-    if is_set(context, "execution.max_bytes") {
+    if context.config.is_set("execution.max_bytes") {
         limits.bytes = settings.result_bytes as u64;
     }
-    if is_set(context, "execution.sql_timeout") {
+    if context.config.is_set("execution.sql_timeout") {
         limits.statement_ms = u64::try_from(settings.sql_deadline.as_millis()).unwrap_or(u64::MAX);
     }
     limits

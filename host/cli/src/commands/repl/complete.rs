@@ -39,13 +39,13 @@ impl Words {
     /// Finds where the word before `end` begins, and the words that it may become.
     fn find(&self, line: &str, end: usize) -> (usize, Vec<&str>) {
         let before = line.get(..end).unwrap_or(line);
-        fn is_part(c: char) -> bool {
+        fn is_word_char(c: char) -> bool {
             c.is_alphanumeric() || c == '_' || c == '\\'
         }
         let start = before
             .char_indices()
             .rev()
-            .take_while(|(_, c)| is_part(*c))
+            .take_while(|(_, c)| is_word_char(*c))
             .last()
             .map_or(end, |(at, _)| at);
         let word = before.get(start..).unwrap_or_default();

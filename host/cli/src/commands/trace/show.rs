@@ -298,11 +298,11 @@ fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str
     ];
     let below = format!("{before}{next}  ");
     picture.line(&format!("{before}{first}"), &below, &parts);
-    fn is_in_reason(candidate: &CandidateNode, text: &str) -> bool {
+    fn reason_begins_with(candidate: &CandidateNode, text: &str) -> bool {
         candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(text))
     }
     if let Some(rationale) =
-        candidate.rationale.as_ref().filter(|text| !is_in_reason(candidate, text))
+        candidate.rationale.as_ref().filter(|text| !reason_begins_with(candidate, text))
     {
         picture.line(&below, &below, &[(Style::Plain, rationale.clone())]);
     }

@@ -306,7 +306,11 @@ impl Walk<'_> {
         mut dependencies: Option<&mut Dependencies>,
     ) {
         let Some(scope) = self.scopes.last_mut() else { return };
-        fn find(sources: &[Source], range: &std::ops::Range<usize>, name: &str) -> Option<Id> {
+        fn find_column(
+            sources: &[Source],
+            range: &std::ops::Range<usize>,
+            name: &str,
+        ) -> Option<Id> {
             let within = |index: &usize| {
                 Some((
                     *index,
@@ -320,7 +324,10 @@ impl Walk<'_> {
             range.clone().find_map(|index| within(&index))
         }
         for name in names {
-            let pair = (find(&scope.sources, &left, name), find(&scope.sources, &right, name));
+            let pair = (
+                find_column(&scope.sources, &left, name),
+                find_column(&scope.sources, &right, name),
+            );
             let (Some(one), Some(other)) = pair else { continue };
             if let Some(source) = scope.sources.get_mut(other.0) {
                 source.merged.insert(other.1);

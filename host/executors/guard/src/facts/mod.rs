@@ -240,11 +240,13 @@ fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
         None => "this statement".to_owned(),
         Some((_, '\'')) => "a text".to_owned(),
         Some((rest, first)) => {
-            fn is_name(letter: char) -> bool {
+            fn is_word_char(letter: char) -> bool {
                 letter.is_alphanumeric() || letter == '_'
             }
-            let length =
-                rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()).max(first.len_utf8());
+            let length = rest
+                .find(|letter| !is_word_char(letter))
+                .unwrap_or(rest.len())
+                .max(first.len_utf8());
             format!("`{}`", clip(&rest[..length], 64))
         }
     };

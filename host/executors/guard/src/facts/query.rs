@@ -369,11 +369,13 @@ impl<'a> Resolver<'a> {
     /// A table's name in the facts: with its schema where several schemas have a table of that
     /// name.
     pub(super) fn display_name(&self, table: &Table) -> String {
-        fn is_another(table: &Table, other: &&Table) -> bool {
+        fn has_other_schema(table: &Table, other: &&Table) -> bool {
             same(&other.name, &table.name) && other.schema_name != table.schema_name
         }
         match &table.schema_name {
-            Some(schema) if self.catalog.tables.iter().any(|other| is_another(table, &other)) => {
+            Some(schema)
+                if self.catalog.tables.iter().any(|other| has_other_schema(table, &other)) =>
+            {
                 format!("{schema}.{}", table.name)
             }
             _ => table.name.clone(),

@@ -227,10 +227,12 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// Returns true if a name that no scope has may still mean something.
     fn may_be_else(&self, name: &Ident) -> bool {
-        fn is(name: &Ident, words: &[&str]) -> bool {
+        fn is_one_of(name: &Ident, words: &[&str]) -> bool {
             words.iter().any(|word| same(word, &name.value))
         }
-        self.lambdas > 0 || is(name, &HIDDEN) || (name.quote_style.is_none() && is(name, &VALUES))
+        self.lambdas > 0
+            || is_one_of(name, &HIDDEN)
+            || (name.quote_style.is_none() && is_one_of(name, &VALUES))
     }
 
     /// Columns of that name in tables that do not stand in any scope.

@@ -70,12 +70,12 @@ impl Objects {
         used: &Used,
     ) -> Result<Self, Error> {
         let relations: Vec<u32> = used.relations.union(&used.only).copied().collect();
-        fn list(set: &BTreeSet<u32>) -> Vec<u32> {
+        fn to_list(set: &BTreeSet<u32>) -> Vec<u32> {
             set.iter().copied().collect::<Vec<u32>>()
         }
-        let functions = list(&used.functions);
-        let operators = list(&used.operators);
-        let collations = list(&used.collations);
+        let functions = to_list(&used.functions);
+        let operators = to_list(&used.operators);
+        let collations = to_list(&used.collations);
         let types: Vec<u32> =
             used.types.iter().copied().filter(|oid| !is_listed_type(*oid)).collect();
         let rows = client

@@ -101,15 +101,15 @@ impl Inner {
         if let Some(values) = values {
             return Ok(values);
         }
-        fn missing() -> PortError {
+        fn no_index() -> PortError {
             PortError::Unavailable("there is no index of values yet".to_owned())
         }
-        let mut done = done.ok_or_else(missing)?;
+        let mut done = done.ok_or_else(no_index)?;
         // Nothing is sent: the sender is dropped at the end.
         let _ = tokio::time::timeout(time + SPARE * 2, done.changed()).await;
         let state = self.index.state();
         let built = state.built.as_ref().filter(|built| built.version == version);
-        built.map(|built| Arc::clone(&built.values)).ok_or_else(missing)
+        built.map(|built| Arc::clone(&built.values)).ok_or_else(no_index)
     }
 
     /// The index if there is one, and otherwise the end of the work on it, which is begun unless it

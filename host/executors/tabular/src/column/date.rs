@@ -166,12 +166,12 @@ fn parse_named_month(text: &str) -> Option<(Form, Day)> {
         is_number.then(|| word.parse::<u32>().ok())?
     };
     let day_of = |word: &str| {
-        fn is_suffix(end: &str) -> bool {
+        fn is_ordinal_suffix(end: &str) -> bool {
             ["st", "nd", "rd", "th"].iter().any(|suffix| suffix.eq_ignore_ascii_case(end))
         }
         let end = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
         let (digits, end) = word.split_at(end);
-        (end.is_empty() || is_suffix(end)).then(|| number(digits, 2))?
+        (end.is_empty() || is_ordinal_suffix(end)).then(|| number(digits, 2))?
     };
     let year_of = |word: &str| match word.len() {
         4 => i32::try_from(number(word, 4)?).ok(),
@@ -229,10 +229,10 @@ impl<'a> Time<'a> {
 
 /// The hour of the day, with what follows a sign for its half.
 fn half_of_day(hour: u32, rest: &str) -> Option<(u32, &str)> {
-    fn starts(rest: &str, sign: &str) -> bool {
+    fn begins_with_sign(rest: &str, sign: &str) -> bool {
         rest.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(sign))
     }
-    let noon = match (starts(rest, "am"), starts(rest, "pm")) {
+    let noon = match (begins_with_sign(rest, "am"), begins_with_sign(rest, "pm")) {
         (false, false) => return Some((hour, rest)),
         (_, is_afternoon) => {
             if is_afternoon {

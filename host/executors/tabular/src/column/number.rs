@@ -150,12 +150,12 @@ impl<'a> Written<'a> {
     }
 
     fn strip_unit(&mut self) {
-        fn ends_plainly(letter: Option<u8>) -> bool {
+        fn ends_number(letter: Option<u8>) -> bool {
             letter.is_some_and(|byte| byte.is_ascii_digit() || byte == b')')
         }
         let bytes = self.digits.as_bytes();
         if self.unit.is_some()
-            || (ends_plainly(bytes.first().copied()) && ends_plainly(bytes.last().copied()))
+            || (ends_number(bytes.first().copied()) && ends_number(bytes.last().copied()))
         {
             return;
         }

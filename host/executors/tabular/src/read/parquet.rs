@@ -200,29 +200,34 @@ fn each_row(
 /// The file and its description of itself. Texts and bytes are read as views, which repeat no value
 /// that the file has once.
 fn read_metadata(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
-    fn io(source: &Source, error: std::io::Error) -> ImportError {
+    fn io_error(source: &Source, error: std::io::Error) -> ImportError {
         ImportError::io(&source.name, &error)
     }
-    fn wrong(source: &Source, reason: String) -> ImportError {
+    fn content_error(source: &Source, reason: String) -> ImportError {
         ImportError::content(&source.name, None, reason)
     }
-    let mut file = File::open(&source.path).map_err(|error| io(source, error))?;
-    let size = file.metadata().map_err(|error| io(source, error))?.len();
+    let mut file = File::open(&source.path).map_err(|error| io_error(source, error))?;
+    let size = file.metadata().map_err(|error| io_error(source, error))?.len();
     let mut end = [0; 8];
     if size < 12 {
-        return Err(wrong(source, "it is no Parquet file".to_owned()));
+        return Err(content_error(source, "it is no Parquet file".to_owned()));
     }
     file.seek(SeekFrom::End(-8))
         .and_then(|_| file.read_exact(&mut end))
-        .map_err(|error| io(source, error))?;
+        .map_err(|error| io_error(source, error))?;
     let [a, b, c, d, magic @ ..] = end;
     match &magic {
         b"PAR1" => {}
-        b"PARE" => return Err(wrong(source, "it is encrypted".to_owned())),
-        _ => return Err(wrong(source, "it is no Parquet file, or its end is missing".to_owned())),
+        b"PARE" => return Err(content_error(source, "it is encrypted".to_owned())),
+        _ => {
+            return Err(content_error(
+                source,
+                "it is no Parquet file, or its end is missing".to_owned(),
+            ));
+        }
     }
     if u64::from(u32::from_le_bytes([a, b, c, d])) > FOOTER.min(size - 8) {
-        return Err(wrong(
+        return Err(content_error(
             source,
             format!("its description of itself has more than {FOOTER} bytes, or than the file has"),
         ));
@@ -235,11 +240,11 @@ fn read_metadata(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportE
             .with_size_stats_policy(skip.clone())
             .with_encoding_stats_policy(skip)
     };
-    let read = |error: ParquetError| wrong(source, reason(&error));
+    let read = |error: ParquetError| content_error(source, reason(&error));
     let described =
         catch_panic(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
     if described.schema().fields().len() > COLUMNS {
-        return Err(wrong(source, format!("there are more than {COLUMNS} columns")));
+        return Err(content_error(source, format!("there are more than {COLUMNS} columns")));
     }
     let fields: Vec<_> = described
         .schema()

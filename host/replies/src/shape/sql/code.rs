@@ -303,7 +303,7 @@ fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String
 /// anywhere.
 fn starts(text: &str, lines: bool) -> Vec<usize> {
     const MOST: usize = 64;
-    fn head(text: &str, at: usize) -> bool {
+    fn is_at_line_start(text: &str, at: usize) -> bool {
         let near =
             (at.saturating_sub(64)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
         let Some(line) = text[near..at]
@@ -327,7 +327,7 @@ fn starts(text: &str, lines: bool) -> Vec<usize> {
         let is_broken = word.starts_with('n') && text[..from].ends_with('\\');
         let start = from + usize::from(is_broken);
         if keyword(&word[start - from..]).is_some()
-            && (!lines || head(text, start))
+            && (!lines || is_at_line_start(text, start))
             && found.len() < MOST
         {
             // A union may begin with its first part in brackets.

@@ -101,11 +101,11 @@ pub(super) fn setop(statement: &Statement) -> Made<'_, Statement> {
         let SetExpr::SetOperation { left, op, set_quantifier, right } = query.body.as_ref() else {
             return Box::new(std::iter::empty());
         };
-        fn with(query: &Rc<Query>, body: SetExpr) -> Query {
+        fn with_body(query: &Rc<Query>, body: SetExpr) -> Query {
             Query { body: Box::new(body), ..Query::clone(query) }
         }
         let of = |op: SetOperator, set_quantifier: SetQuantifier| {
-            with(
+            with_body(
                 &query,
                 SetExpr::SetOperation {
                     left: left.clone(),
@@ -125,7 +125,10 @@ pub(super) fn setop(statement: &Statement) -> Made<'_, Statement> {
             let is_all = *set_quantifier == SetQuantifier::All;
             changed.push(of(*op, if is_all { SetQuantifier::None } else { SetQuantifier::All }));
         }
-        changed.extend([with(&query, left.as_ref().clone()), with(&query, right.as_ref().clone())]);
+        changed.extend([
+            with_body(&query, left.as_ref().clone()),
+            with_body(&query, right.as_ref().clone()),
+        ]);
         Box::new(changed.into_iter())
     })
 }

@@ -246,13 +246,16 @@ impl Columns<'_, '_> {
 
     /// Returns the items that the branches select.
     fn select_items(&mut self) -> Vec<SelectItem> {
-        fn item(expr: &Expr, name: &str) -> SelectItem {
+        fn alias_item(expr: &Expr, name: &str) -> SelectItem {
             SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::new(name) }
         }
         let mut items: Vec<SelectItem> =
-            self.found.iter().map(|(_, _, expr, name)| item(expr, name)).collect();
+            self.found.iter().map(|(_, _, expr, name)| alias_item(expr, name)).collect();
         if items.is_empty() {
-            items.push(item(&Expr::value(Value::Number("1".into(), false)), &self.work.fresh("c")));
+            items.push(alias_item(
+                &Expr::value(Value::Number("1".into(), false)),
+                &self.work.fresh("c"),
+            ));
         }
         items
     }

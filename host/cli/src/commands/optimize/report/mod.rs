@@ -134,26 +134,30 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
 /// proposals, a row each.
 pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
     let mut grid = Grid::new(["of", "outcome", "count"]);
-    fn rows(of: &'static str, counts: &BTreeMap<String, u64>) -> Vec<Vec<Value>> {
+    fn count_rows(of: &'static str, counts: &BTreeMap<String, u64>) -> Vec<Vec<Value>> {
         counts
             .iter()
             .map(|(outcome, count)| vec![json!(of), json!(outcome), json!(group_thousands(*count))])
             .collect()
     }
-    grid.rows = rows("statements", &run.outcomes);
-    grid.rows.extend(rows("proposals", &run.proposals));
+    grid.rows = count_rows("statements", &run.outcomes);
+    grid.rows.extend(count_rows("proposals", &run.proposals));
     grid
 }
 
 /// All outcomes of a run, and all states of its proposals, in one line.
 pub(crate) fn run_totals(run: &RunDocument) -> String {
-    fn write(counts: &BTreeMap<String, u64>) -> String {
+    fn list_counts(counts: &BTreeMap<String, u64>) -> String {
         let each =
             counts.iter().map(|(outcome, count)| format!("{} {outcome}", group_thousands(*count)));
         let each: Vec<String> = each.collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
     }
-    format!("statements: {}; proposals: {}", write(&run.outcomes), write(&run.proposals))
+    format!(
+        "statements: {}; proposals: {}",
+        list_counts(&run.outcomes),
+        list_counts(&run.proposals)
+    )
 }
 
 /// The result of a run in one sentence.

@@ -64,9 +64,6 @@ pub(super) fn is_whole_aggregate(expr: &Expr, scopes: &[Scope], catalog: &Catalo
 /// Returns true if an expression is a whole number for certain, given which columns are.
 fn is_whole(expr: &Expr, is_column: &dyn Fn(&Expr) -> bool, catalog: &Catalog) -> bool {
     use BinaryOperator as Op;
-    fn is_part(catalog: &Catalog, is_column: &dyn Fn(&Expr) -> bool, expr: &Expr) -> bool {
-        is_whole(expr, is_column, catalog)
-    }
     match strip_parentheses(expr) {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
             number.to_string().bytes().all(|byte| byte.is_ascii_digit())
@@ -75,17 +72,17 @@ fn is_whole(expr: &Expr, is_column: &dyn Fn(&Expr) -> bool, catalog: &Catalog) -
         Expr::Function(function) => match name(function).as_str() {
             "count" => true,
             "sum" | "min" | "max" | "abs" | "coalesce" | "nullif" => {
-                arguments(function).into_iter().all(|expr| is_part(catalog, is_column, expr))
+                arguments(function).into_iter().all(|expr| is_whole(expr, is_column, catalog))
             }
             _ => false,
         },
         Expr::Case { conditions, else_result, .. } => {
             let mut results =
                 conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
-            results.all(|expr| is_part(catalog, is_column, expr))
+            results.all(|expr| is_whole(expr, is_column, catalog))
         }
         Expr::BinaryOp { left, op: Op::Plus | Op::Minus | Op::Multiply | Op::Divide, right } => {
-            is_part(catalog, is_column, left) && is_part(catalog, is_column, right)
+            is_whole(left, is_column, catalog) && is_whole(right, is_column, catalog)
         }
         Expr::BinaryOp {
             op: Op::Eq | Op::NotEq | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq, ..

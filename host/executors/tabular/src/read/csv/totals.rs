@@ -77,11 +77,11 @@ impl<'d> Sums<'d> {
     pub(super) fn are_in(&self, row: &ByteRecord) -> bool {
         row.iter().enumerate().take(self.sums.len()).any(|(at, value)| {
             let totals = self.numbers(at, value).into_iter().zip(self.sums[at]);
-            fn is_sum(total: f64, sum: f64) -> bool {
+            fn is_near(total: f64, sum: f64) -> bool {
                 // A sum beyond all numbers is near to nothing.
                 sum.is_finite() && total != 0.0 && (total - sum).abs() <= NEAR * sum.abs()
             }
-            totals.into_iter().any(|(total, sum)| total.is_some_and(|total| is_sum(total, sum)))
+            totals.into_iter().any(|(total, sum)| total.is_some_and(|total| is_near(total, sum)))
         })
     }
 
