@@ -70,7 +70,7 @@ impl Host {
         let model = model_calls::for_run(self, &run);
         let earlier = BuiltIndex::read(folder, &run.catalog).ok().flatten();
         let (reported, failed) = match (parts, &earlier) {
-            (IndexParts::All, _) => self.terms(&run, &model).await?,
+            (IndexParts::All, _) => self.ask_for_terms(&run, &model).await?,
             (IndexParts::Vectors, Some(earlier)) => (earlier.terms.clone(), Vec::new()),
             (IndexParts::Vectors, None) => (Vec::new(), Vec::new()),
         };
@@ -83,7 +83,7 @@ impl Host {
                 .collect(),
             ..self.known.knowledge.sources.clone()
         };
-        let vectors = self.vectors(&run, &model, &sources).await;
+        let vectors = self.embed_texts(&run, &model, &sources).await;
         let count = reported.iter().map(|reported| reported.terms.len()).sum();
         let named = reported.len();
         let tables = run.catalog.tables.len();
@@ -112,18 +112,18 @@ impl Host {
 
     /// Asks the model for the terms of each table and column. Returns the terms, and the tables for
     /// which it gave nothing usable, with the reason.
-    async fn terms(
+    async fn ask_for_terms(
         &self,
         run: &RunState,
         model: &Arc<dyn ModelProvider>,
     ) -> Result<(Vec<TermsOf>, Vec<(String, String)>), Error> {
-        let parts: Vec<Part<'_>> = run.catalog.tables.iter().flat_map(parts).collect();
+        let parts: Vec<Part<'_>> = run.catalog.tables.iter().flat_map(split_columns).collect();
         run.trace.event(&SearchEvent::Planned { tasks: parts.len() });
         let asked = stream::iter(parts.iter().enumerate().map(|(number, part)| async move {
             let id = (number + 1).to_string();
             let text = format!("terms for {}", part.table.name);
             run.trace.event(&SearchEvent::TaskStarted { id: id.clone(), text });
-            let reported = ask(run, model, part).await;
+            let reported = ask_about_part(run, model, part).await;
             let ending = reported
                 .as_ref()
                 .map_or_else(ToString::to_string, |reported| format!("{} named", reported.len()));
@@ -136,7 +136,7 @@ impl Host {
         for (part, reported) in parts.iter().zip(reported) {
             match reported {
                 Ok(reported) => terms.extend(reported),
-                Err(LlmError::Budget) => return Err(budget(run)),
+                Err(LlmError::Budget) => return Err(budget_error(run)),
                 Err(LlmError::Cancelled) => return Err(Error::Interrupted),
                 Err(error) => failed.push((part.table.name.clone(), error)),
             }
@@ -161,7 +161,7 @@ impl Host {
     }
 
     /// The vectors of all texts that retrieval compares, where there is a model for them.
-    async fn vectors(
+    async fn embed_texts(
         &self,
         run: &RunState,
         model: &Arc<dyn ModelProvider>,
@@ -185,13 +185,13 @@ impl Host {
         );
         match embedder.embed(&texts).await {
             Ok(vectors) => Ok((texts, vectors)),
-            Err(PortError::Budget) => Err(budget(run)),
+            Err(PortError::Budget) => Err(budget_error(run)),
             Err(error) => Err(Error::Model { model: name, message: error.to_string() }),
         }
     }
 }
 
-fn budget(run: &RunState) -> Error {
+fn budget_error(run: &RunState) -> Error {
     match run.ledger.spending().exhausted.first() {
         Some(exhausted) => Error::Budget(*exhausted),
         None => Error::Internal(
@@ -200,12 +200,12 @@ fn budget(run: &RunState) -> Error {
     }
 }
 
-fn parts(table: &Table) -> impl Iterator<Item = Part<'_>> {
+fn split_columns(table: &Table) -> impl Iterator<Item = Part<'_>> {
     table.columns.chunks(COLUMNS).map(move |columns| Part { table, columns })
 }
 
 /// The terms of one part.
-async fn ask(
+async fn ask_about_part(
     run: &RunState,
     model: &Arc<dyn ModelProvider>,
     part: &Part<'_>,
@@ -218,7 +218,7 @@ async fn ask(
                 Message { speaker: Speaker::System, text: INSTRUCTIONS.to_owned() },
                 Message { speaker: Speaker::User, text: prompt(&run.catalog, part) },
             ],
-            Shape::Json(schema().to_string()),
+            Shape::Json(reply_schema().to_string()),
         )
     };
     let problem = Arc::new(Problem::default());
@@ -226,7 +226,7 @@ async fn ask(
     let reply = model.complete(&ModelCall { request, problem, task: None, catalog }).await.result?;
     let reported: Value =
         serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();
-    Ok(read(part, &reported))
+    Ok(read_reply(part, &reported))
 }
 
 const INSTRUCTIONS: &str = "You know how people in business speak of data. For a table of a \
@@ -235,7 +235,7 @@ const INSTRUCTIONS: &str = "You know how people in business speak of data. For a
                             for it: synonyms, what abbreviations stand for, names of measures. \
                             Leave out words that are in the name itself.";
 
-fn schema() -> Value {
+fn reply_schema() -> Value {
     let terms = json!({ "type": "array", "items": { "type": "string" } });
     json!({
         "type": "object",
@@ -270,18 +270,18 @@ fn prompt(catalog: &Catalog, part: &Part<'_>) -> String {
 }
 
 /// A reply's terms of columns that exist; the table's own terms stand under an empty column.
-fn read(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
+fn read_reply(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     // A wide table is asked about in parts; what it is called is the first one's to say.
     if part.columns.as_ptr() == part.table.columns.as_ptr() {
-        all.insert(String::new(), terms(&reported["table"]));
+        all.insert(String::new(), read_terms(&reported["table"]));
     }
     for each in reported["columns"].as_array().into_iter().flatten() {
         let name = each["column"].as_str().unwrap_or_default().trim();
         if let Some(column) =
             part.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
         {
-            all.insert(column.name.clone(), terms(&each["terms"]));
+            all.insert(column.name.clone(), read_terms(&each["terms"]));
         }
     }
     all.into_iter()
@@ -294,7 +294,7 @@ fn read(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
         .collect()
 }
 
-fn terms(list: &Value) -> Vec<String> {
+fn read_terms(list: &Value) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     // A list in one string is what models write, too.
     for term in list
@@ -339,10 +339,10 @@ mod tests {
             terms: terms.iter().map(|&term| term.into()).collect(),
         };
         assert_eq!(
-            read(&part, &reported),
+            read_reply(&part, &reported),
             [of("", &["purchases"]), of("rev", &["net revenue", "income"])]
         );
-        assert_eq!(read(&part, &Value::Null), []);
+        assert_eq!(read_reply(&part, &Value::Null), []);
     }
 
     #[test]
@@ -350,6 +350,9 @@ mod tests {
         let columns =
             (0..95).map(|n| Column { name: format!("c{n}"), ..Column::default() }).collect();
         let table = Table { columns, ..Table::default() };
-        assert_eq!(parts(&table).map(|part| part.columns.len()).collect::<Vec<_>>(), [40, 40, 15]);
+        assert_eq!(
+            split_columns(&table).map(|part| part.columns.len()).collect::<Vec<_>>(),
+            [40, 40, 15]
+        );
     }
 }

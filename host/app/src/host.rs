@@ -395,7 +395,7 @@ impl Host {
         }
         let vectors = self.settings.model.embeddings.as_ref().filter(|name| {
             // A recording that holds no vectors has nobody who makes them.
-            self.model.models().contains(name) && knowledge.length(name).is_none()
+            self.model.models().contains(name) && knowledge.vector_length(name).is_none()
         });
         let vectors = vectors.map(|name| {
             let database = self.database.name();

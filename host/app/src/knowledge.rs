@@ -78,7 +78,7 @@ impl Knowledge {
     ) -> Result<(Self, Option<String>), Error> {
         let mut knowledge = Self::default();
         if let Some(path) = &settings.notes {
-            knowledge.sources.notes = notes(path)?;
+            knowledge.sources.notes = read_notes(path)?;
         }
         if let Some(path) = &settings.examples {
             let lines = example_lines(path)?;
@@ -97,14 +97,14 @@ impl Knowledge {
         let Some(folder) = &settings.folder else { return Ok((knowledge, None)) };
         match BuiltIndex::read(folder, catalog) {
             Ok(built) => {
-                knowledge.take(built);
+                knowledge.add_index(built);
                 Ok((knowledge, None))
             }
             Err(wrong) => Ok((knowledge, Some(wrong))),
         }
     }
 
-    fn take(&mut self, built: Option<BuiltIndex>) {
+    fn add_index(&mut self, built: Option<BuiltIndex>) {
         let Some(built) = built else { return };
         let terms = built.terms;
         let vectors = built.vectors;
@@ -114,8 +114,10 @@ impl Knowledge {
             .map(|reported| ((reported.table, reported.column), reported.terms))
             .collect();
         self.model = model;
-        self.vectors =
-            vectors.into_iter().filter_map(|(key, text)| Some((key, one(&text)?))).collect();
+        self.vectors = vectors
+            .into_iter()
+            .filter_map(|(key, text)| Some((key, read_vector(&text)?)))
+            .collect();
     }
 
     /// The vector of a text by that model, where the index holds it.
@@ -124,7 +126,7 @@ impl Knowledge {
     }
 
     /// Returns the length of the index's vectors by that model; `None` if it has none.
-    pub(crate) fn length(&self, model: &str) -> Option<usize> {
+    pub(crate) fn vector_length(&self, model: &str) -> Option<usize> {
         self.vectors.values().next().filter(|_| self.model.as_deref() == Some(model)).map(Vec::len)
     }
 
@@ -153,11 +155,12 @@ impl Knowledge {
 
 /// Checks that the notes and the solved examples of these settings can be read.
 ///
-/// # Errors When one cannot be read: the reason, with the file and the line.
+/// # Errors
+/// When one cannot be read: the reason, with the file and the line.
 pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
     let RetrievalSettings { notes: reported, examples: solved, .. } = &settings.retrieval;
-    reported.as_deref().map_or(Ok(()), |path| notes(path).map(drop))?;
-    solved.as_deref().map_or(Ok(()), |path| examples(path).map(drop))
+    reported.as_deref().map_or(Ok(()), |path| read_notes(path).map(drop))?;
+    solved.as_deref().map_or(Ok(()), |path| read_examples(path).map(drop))
 }
 
 /// A warning that counts the solved examples and notes that are left out because of
@@ -166,8 +169,8 @@ pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
 /// # Errors
 /// When the notes or the examples cannot be read.
 pub fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
-    let mut examples = settings.examples.as_deref().map_or(Ok(Vec::new()), examples)?;
-    let mut notes = settings.notes.as_deref().map_or(Ok(Vec::new()), notes)?;
+    let mut examples = settings.examples.as_deref().map_or(Ok(Vec::new()), read_examples)?;
+    let mut notes = settings.notes.as_deref().map_or(Ok(Vec::new()), read_notes)?;
     let count = |number: usize, what: &str| match number {
         0 => None,
         1 => Some(format!("1 {what}")),
@@ -294,12 +297,12 @@ fn file_name(catalog: &Catalog) -> String {
     format!("{plain}-{:016x}.json", digest64(&names))
 }
 
-fn one(text: &str) -> Option<Vec<f32>> {
+fn read_vector(text: &str) -> Option<Vec<f32>> {
     encode::vectors_of(text)?.pop()
 }
 
 /// The lines of a file that people write, with their numbers, those without text left out.
-fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
+fn read_lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
     let wrong = |why: String| {
         Error::Config(format!("the {what} `{}` cannot be read: {why}", path.display()))
     };
@@ -330,7 +333,7 @@ fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
     Ok(lines)
 }
 
-/// `form`: what a line looks like.
+/// Parses a line. An error shows by `form` how one is written.
 fn parse_line<T: for<'de> Deserialize<'de>>(
     path: &Path,
     (what, form): (&str, &str),
@@ -355,8 +358,8 @@ struct NoteLine {
 
 /// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one,
 /// `table` and `column`.
-fn notes(path: &Path) -> Result<Vec<Note>, Error> {
-    lines(path, "notes")?
+fn read_notes(path: &Path) -> Result<Vec<Note>, Error> {
+    read_lines(path, "notes")?
         .into_iter()
         .map(|(number, line): (usize, String)| {
             let reported = match line.starts_with('{') {
@@ -402,7 +405,7 @@ impl From<ExampleLine> for Example {
 }
 
 /// Solved examples: a JSON object a line, with `question` and `sql`.
-fn examples(path: &Path) -> Result<Vec<Example>, Error> {
+fn read_examples(path: &Path) -> Result<Vec<Example>, Error> {
     Ok(example_lines(path)?.into_iter().map(|(_, line)| line.into()).collect())
 }
 
@@ -411,7 +414,7 @@ fn examples(path: &Path) -> Result<Vec<Example>, Error> {
 /// # Errors
 /// When the file cannot be read: the reason, with the file and the line.
 pub fn example_lines(path: &Path) -> Result<Vec<(usize, ExampleLine)>, Error> {
-    lines(path, "examples")?
+    read_lines(path, "examples")?
         .into_iter()
         .map(|(number, line): (usize, String)| {
             let form = r#"{"question": "…", "sql": "…"}"#;

@@ -218,7 +218,7 @@ impl ModelEmbedder {
     /// Returns whether the index on disk holds vectors of the schema: those of a large one are too
     /// many for a search to ask for.
     fn knows_the_schema(&self) -> bool {
-        self.knowledge.length(&self.prefixes.vectors_key(&self.name)).is_some()
+        self.knowledge.vector_length(&self.prefixes.vectors_key(&self.name)).is_some()
     }
 
     pub(crate) fn new(
@@ -273,7 +273,7 @@ impl ModelEmbedder {
         let reply =
             self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
         let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).unwrap_or_default();
-        let length = self.knowledge.length(&self.prefixes.vectors_key(&self.name));
+        let length = self.knowledge.vector_length(&self.prefixes.vectors_key(&self.name));
         if vectors.len() != texts.len() {
             return Err(PortError::Other(
                 "the model for embeddings gave other vectors than asked for".to_owned(),

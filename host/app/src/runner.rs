@@ -231,7 +231,7 @@ impl Runner {
         relations: Vec<Relation>,
         observation: &mut Observation,
     ) -> Result<Option<Solved>, RoleError> {
-        let mut why = prepared.complaint();
+        let mut why = prepared.last_warning();
         let mut usable: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
         for mut candidate in candidates {
             self.context.run.trace.propose(&task.id, &candidate);

@@ -207,14 +207,14 @@ pub(crate) struct TraceOfCall {
     /// The task whose candidates the call speaks of; empty for a call that has none.
     pub(crate) task: String,
     /// The last remark that something went wrong, for the failure's message.
-    pub(crate) complaint: Arc<Mutex<Option<String>>>,
+    pub(crate) last_warning: Arc<Mutex<Option<String>>>,
 }
 
 #[async_trait]
 impl TracePort for TraceOfCall {
     async fn note(&self, level: Level, message: &str) {
         if level == Level::Warn {
-            *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) =
+            *self.last_warning.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(message.to_owned());
         }
         let call = self.call.clone();

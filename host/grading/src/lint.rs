@@ -57,7 +57,7 @@ pub async fn lint(
     observer: &dyn LintObserver,
 ) -> LintReport {
     let repeated = find_repeats(suite);
-    let groups = by_database(suite, databases);
+    let groups = group_by_database(suite, databases);
     let mut checked: Vec<Checked> = suite.questions.iter().map(|_| Checked::default()).collect();
     let mut done = 0;
     let of = suite.questions.len() as u64;
@@ -76,7 +76,10 @@ pub async fn lint(
                 let database = match opened {
                     Ok(database) => database,
                     Err(error) => {
-                        return (*at, Checked::wrong(FindingKind::NoDatabase, error.clone()));
+                        return (
+                            *at,
+                            Checked::with_finding(FindingKind::NoDatabase, error.clone()),
+                        );
                     }
                 };
                 let is_repeated = repeated.contains_key(&question_key(question));
@@ -89,12 +92,12 @@ pub async fn lint(
             observer.on_question_checked(done, of);
         }
     }
-    contradictions(suite, &repeated, &mut checked);
+    add_contradictions(suite, &repeated, &mut checked);
     LintReport::new(suite, groups.len(), checked.into_iter().map(|checked| checked.findings))
 }
 
 /// The positions of questions by their database, so that each database is opened once.
-fn by_database<'a>(
+fn group_by_database<'a>(
     suite: &Suite,
     databases: &'a BTreeMap<String, DatabaseUrl>,
 ) -> BTreeMap<Option<&'a DatabaseUrl>, Vec<usize>> {
@@ -120,7 +123,7 @@ struct Checked {
 }
 
 impl Checked {
-    fn wrong(kind: FindingKind, what: String) -> Self {
+    fn with_finding(kind: FindingKind, what: String) -> Self {
         Self { findings: vec![(kind, None, what)], prints: Vec::new() }
     }
 }
@@ -131,7 +134,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
     let other = question.engine.as_deref().filter(|engine| has_sql && *engine != dialect.name());
     if let Some(engine) = other {
         let what = format!("the question is for {engine}, and its database is {}", dialect.name());
-        return Checked::wrong(FindingKind::OtherEngine, what);
+        return Checked::with_finding(FindingKind::OtherEngine, what);
     }
     let mut checked = Checked::default();
     for (number, gold) in (1..).zip(&question.golds) {
@@ -142,7 +145,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
             Gold::Sql(sql) => &Gold::Sql(with_single_quotes(sql, database.as_ref()).await),
             other => other,
         };
-        let result = match rows(database, gold).await {
+        let result = match expected_rows(database, gold).await {
             Ok(result) => result,
             Err((kind, what)) => {
                 find(kind, what);
@@ -160,7 +163,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
                 format!("only its first {} rows are compared", result.row_count()),
             );
         } else if let Gold::Sql(sql) = gold
-            && let Some((kind, what)) = chance(database, sql, &result, question.ordered).await
+            && let Some((kind, what)) = check_ties(database, sql, &result, question.ordered).await
         {
             find(kind, what);
         }
@@ -169,7 +172,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
 }
 
 /// The rows of an expected answer, or a finding.
-async fn rows(
+async fn expected_rows(
     database: &Arc<dyn Database>,
     gold: &Gold,
 ) -> Result<ResultSet, (FindingKind, String)> {
@@ -177,7 +180,7 @@ async fn rows(
         return database
             .run(&SqlQuery::new(sql))
             .await
-            .map_err(|error| (kind_of(&error), message(&error)));
+            .map_err(|error| (finding_kind(&error), describe_error(&error)));
     }
     let gold = gold.clone();
     let read = tokio::task::spawn_blocking(move || {
@@ -191,7 +194,7 @@ async fn rows(
     }
 }
 
-fn kind_of(error: &SqlError) -> FindingKind {
+fn finding_kind(error: &SqlError) -> FindingKind {
     match error.kind {
         SqlErrorKind::WriteRefused => FindingKind::Writes,
         SqlErrorKind::FunctionRefused | SqlErrorKind::Denied => FindingKind::Refused,
@@ -200,7 +203,7 @@ fn kind_of(error: &SqlError) -> FindingKind {
 }
 
 /// The guard's or the engine's error, in the words of the command `sql`.
-fn message(error: &SqlError) -> String {
+fn describe_error(error: &SqlError) -> String {
     let rule = error.rule.as_ref().map(|rule| format!(" (rule `{rule}`)")).unwrap_or_default();
     format!("{}: {}{rule}", error.kind.name(), error.message)
 }
@@ -208,7 +211,7 @@ fn message(error: &SqlError) -> String {
 /// Checks whether a statement leaves to chance which rows it has, or in which order it has them if
 /// the order is graded. The statement is run with its ties broken in both directions. There is no
 /// finding if that cannot be done.
-async fn chance(
+async fn check_ties(
     database: &Arc<dyn Database>,
     sql: &str,
     result: &ResultSet,
@@ -271,7 +274,7 @@ fn find_repeats(suite: &Suite) -> BTreeMap<Same<'_>, Vec<usize>> {
 }
 
 /// Adds a finding to each repeated question of which no result equals one of the first question.
-fn contradictions(
+fn add_contradictions(
     suite: &Suite,
     repeated: &BTreeMap<Same<'_>, Vec<usize>>,
     checked: &mut [Checked],

@@ -128,7 +128,7 @@ pub(crate) fn day_after(text: &str) -> Option<String> {
 
 /// Returns true if a text has a form of a date whose order as a text is the order in time, from the
 /// year on: `2024-05-31`, with or without a time of day, `2024-05` and `2024`.
-pub(crate) fn is_ordered(text: &str) -> bool {
+pub(crate) fn is_sortable_date(text: &str) -> bool {
     fn prefix(text: &str, length: usize) -> &str {
         text.get(..length).unwrap_or(text)
     }

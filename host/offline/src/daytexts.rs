@@ -18,7 +18,7 @@ pub(crate) async fn are_days(
 ) -> bool {
     fn is_day(value: &Value) -> bool {
         match value {
-            Value::Text(text) => calendar::is_ordered(text),
+            Value::Text(text) => calendar::is_sortable_date(text),
             _ => true,
         }
     }

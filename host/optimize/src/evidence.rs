@@ -17,7 +17,7 @@
 pub const CONFIRMED: f64 = 20.0;
 
 /// The evidence for each end of the interval: 1 of 40 for each of two ends.
-const OF_AN_END: f64 = 40.0;
+const EVIDENCE_OF_AN_END: f64 = 40.0;
 
 /// The capital after so many pairs, from a capital of 1, in any order of wins and losses; pairs of
 /// equal times count for neither.
@@ -54,7 +54,7 @@ pub fn interval(ratios: &[f64]) -> Option<(f64, f64)> {
     sorted.sort_unstable_by(f64::total_cmp);
     let count = u32::try_from(sorted.len()).ok()?;
     let cut = (0..=count / 2)
-        .take_while(|below: &u32| evidence(count - below, *below) >= OF_AN_END)
+        .take_while(|below: &u32| evidence(count - below, *below) >= EVIDENCE_OF_AN_END)
         .last()?;
     let cut = usize::try_from(cut).ok()?;
     Some((*sorted.get(cut)?, *sorted.get(sorted.len().checked_sub(cut + 1)?)?))

@@ -11,13 +11,13 @@ use crate::causes::Causes;
 
 /// Puts a question to a Python function, with the text and the choices. It returns the answer, or
 /// `None`; what it raises counts as `None`, and is the cause of the error that follows.
-pub(crate) struct Asked {
+pub(crate) struct AskFunction {
     pub(crate) function: Arc<Py<PyAny>>,
     pub(crate) causes: Causes,
 }
 
 #[async_trait]
-impl Ask for Asked {
+impl Ask for AskFunction {
     async fn ask(&self, question: &Question) -> Option<String> {
         let function = Arc::clone(&self.function);
         let causes = self.causes.clone();

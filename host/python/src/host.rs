@@ -6,7 +6,7 @@ use futures::{StreamExt, stream};
 use pyo3::prelude::*;
 use syrch::{Error, Observer, Stop};
 
-use crate::ask::Asked;
+use crate::ask::AskFunction;
 use crate::causes::Causes;
 use crate::engine;
 use crate::handle::Host;
@@ -107,7 +107,7 @@ impl Host {
             let query = match ask {
                 Some(function) => {
                     let function = Arc::new(function);
-                    query.interactive(Asked { function, causes: asking.clone() })
+                    query.interactive(AskFunction { function, causes: asking.clone() })
                 }
                 None => query,
             };

@@ -79,9 +79,9 @@ impl Hosts {
     pub(super) async fn get(&self, db: Option<&str>) -> Result<Arc<Host>, NoHost> {
         let (folder, hosts) = match &self.source {
             Source::One(host, url) => {
-                return match db.filter(|db| !is_called(url, db)) {
+                return match db.filter(|db| !has_name(url, db)) {
                     None => Ok(Arc::clone(host)),
-                    Some(db) => Err(NoHost::Line(another(db, url))),
+                    Some(db) => Err(NoHost::Line(other_database_fault(db, url))),
                 };
             }
             Source::Folder(folder, hosts) => (folder, hosts),
@@ -107,14 +107,15 @@ fn folder(url: &DatabaseUrl) -> Option<PathBuf> {
     database_path(url).filter(|path| path.is_dir())
 }
 
-/// Returns whether a line means this database: by its name, or by that of its file with the ending.
-fn is_called(url: &DatabaseUrl, db: &str) -> bool {
+/// Returns true if a line means this database: by its name, or by that of its file with the ending.
+fn has_name(url: &DatabaseUrl, db: &str) -> bool {
     database_name(url) == db
         || database_path(url).is_some_and(|file| file.file_name().is_some_and(|name| name == db))
 }
 
-/// A line must not be answered from another database than it names.
-fn another(db: &str, url: &DatabaseUrl) -> Fault {
+/// The fault of a line that names another database than the only one here, from which it must not
+/// be answered.
+fn other_database_fault(db: &str, url: &DatabaseUrl) -> Fault {
     let shown =
         database_path(url).map_or_else(|| url.to_string(), |path| path.display().to_string());
     let message =

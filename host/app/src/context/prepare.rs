@@ -21,7 +21,7 @@ pub(crate) struct Prepared {
     pub(crate) call: Call,
     pub(crate) sql: Arc<dyn SqlPort>,
     pub(crate) evaluate: Arc<EvaluateOfTask>,
-    complaint: Arc<Mutex<Option<String>>>,
+    last_warning: Arc<Mutex<Option<String>>>,
     context: Arc<Context>,
 }
 
@@ -42,8 +42,8 @@ impl Prepared {
     }
 
     /// The last warning of the plugin.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn last_warning(&self) -> Option<String> {
+        self.last_warning.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -93,7 +93,7 @@ impl Context {
             relations,
             caller: id,
         });
-        let complaint = Arc::default();
+        let last_warning = Arc::default();
         let allowances = self.list_allowances(role, task.map(Arc::as_ref));
         let limited = allowances.last().and_then(|(digest, _)| self.backends.models.get(*digest));
         let inspect: Arc<dyn InspectPort> = match &self.within {
@@ -131,7 +131,7 @@ impl Context {
                 trace: Arc::clone(&self.run.trace),
                 call: label.clone(),
                 task: task_id.clone(),
-                complaint: Arc::clone(&complaint),
+                last_warning: Arc::clone(&last_warning),
             }),
             wait: Arc::new(Unrecorded),
         };
@@ -156,6 +156,6 @@ impl Context {
             memory: grants.and_then(|grants| grants.memory),
             cpu: grants.and_then(|grants| grants.cpu),
         };
-        Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }
+        Prepared { id, call, sql, evaluate, last_warning, context: Arc::clone(self) }
     }
 }

@@ -24,7 +24,7 @@ pub(super) static ENTRY: Entry = Entry {
         encryption: "`sslmode` and `sslrootcert` of the address: docs/postgres.md says \
                      what each checks",
         inspect: Some(|database| Box::pin(postgres_report(database))),
-        role_sql: Some(postgres_role),
+        role_sql: Some(postgres_role_sql),
     }),
     open: |database| Box::pin(open_postgres(database)),
 };
@@ -49,7 +49,7 @@ fn postgres_config(
     }
 }
 
-fn postgres_role(database: OpenDatabase, schemas: &[String]) -> Result<String, DatabaseError> {
+fn postgres_role_sql(database: OpenDatabase, schemas: &[String]) -> Result<String, DatabaseError> {
     syrch_postgres::role_sql_of(&postgres_config(database), schemas)
 }
 

@@ -53,7 +53,7 @@ struct Equal {
 }
 
 impl Equal {
-    fn take(&self) -> Option<usize> {
+    fn next_place(&self) -> Option<usize> {
         let last = self.places.len().saturating_sub(1);
         let turn = self
             .next
@@ -79,17 +79,17 @@ impl ReplayProvider {
         let mut used: HashMap<String, Estimate> = HashMap::new();
         let default = config.models.first();
         for (place, Exchange { request, outcome }) in exchanges.iter_mut().enumerate() {
-            free(outcome);
+            remove_cost(outcome);
             equal.entry(key(request, default)).or_default().places.push(place);
             let most = used.entry(key_of_any_length(request, default)).or_default();
-            *most = larger(*most, usage(request, outcome));
+            *most = larger_estimate(*most, recorded_usage(request, outcome));
         }
         Self { config, exchanges, equal, used }
     }
 
     /// The entry of a table for a request, either as it is or as a recording without prompts writes
     /// it.
-    fn entry<'a, T>(
+    fn find_entry<'a, T>(
         &self,
         table: &'a HashMap<String, T>,
         request: &Request,
@@ -101,7 +101,7 @@ impl ReplayProvider {
             .or_else(|| table.get(&key(&(self.config.digested)(request), default)))
     }
 
-    /// Why there is no answer.
+    /// The error of a request without a recorded outcome, with the nearest one that has one.
     fn miss_error(&self, request: &Request) -> LlmError {
         let purpose = request.purpose.name();
         let all = self.exchanges.len();
@@ -127,7 +127,7 @@ impl ReplayProvider {
 }
 
 /// Sets the cost to 0: it was paid when the call was recorded.
-fn free(outcome: &mut ModelOutcome) {
+fn remove_cost(outcome: &mut ModelOutcome) {
     let reported = outcome.result.as_mut().ok().map(|reply| &mut reply.usage);
     for usage in reported.into_iter().chain(&mut outcome.usage) {
         usage.cost_micros = Some(0);
@@ -135,7 +135,7 @@ fn free(outcome: &mut ModelOutcome) {
 }
 
 /// The tokens of a recorded call as they were reported; else those of its prompt by its size.
-fn usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
+fn recorded_usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
     let reported =
         outcome.usage.as_ref().or(outcome.result.as_ref().ok().map(|reply| &reply.usage));
     let (input_tokens, output_tokens) = reported.map_or_else(
@@ -145,7 +145,7 @@ fn usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
     Estimate { input_tokens, output_tokens, cost_micros: Some(0) }
 }
 
-fn larger(one: Estimate, other: Estimate) -> Estimate {
+fn larger_estimate(one: Estimate, other: Estimate) -> Estimate {
     if other.tokens() > one.tokens() || one.cost_micros.is_none() { other } else { one }
 }
 
@@ -163,7 +163,7 @@ impl ModelProvider for ReplayProvider {
     /// cannot be shortened. For a call without a recording, the estimate for an endpoint.
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
-        let known = self.entry(&self.used, request, key_of_any_length).copied();
+        let known = self.find_entry(&self.used, request, key_of_any_length).copied();
         known.unwrap_or_else(|| Estimate {
             input_tokens: prompt_tokens(request),
             output_tokens: u64::from(output_tokens(request, self.config.max_tokens)),
@@ -172,7 +172,7 @@ impl ModelProvider for ReplayProvider {
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        let found = self.entry(&self.equal, &call.request, key).and_then(Equal::take);
+        let found = self.find_entry(&self.equal, &call.request, key).and_then(Equal::next_place);
         match found.and_then(|place| self.exchanges.get(place)) {
             Some(exchange) => exchange.outcome.clone(),
             None => ModelOutcome::unsent(self.miss_error(&call.request)),

@@ -38,7 +38,7 @@ impl Reader<'_> {
         let origin = self.origin(at);
         let pairs = self.pairs(spec.key, tree);
         if mapping == Mapping::Endpoints {
-            self.variables(&pairs);
+            self.check_variables(&pairs);
         }
         let mut entries = Map::new();
         for (name, content) in pairs {
@@ -48,9 +48,9 @@ impl Reader<'_> {
             }
             let key = format!("{}.{}", spec.key, name.value);
             let entry = match mapping {
-                Mapping::Databases => self.field(&key, super::Kind::Text, content),
+                Mapping::Databases => self.read_field(&key, super::Kind::Text, content),
                 Mapping::Purposes => self.read_name(&key, Mapping::Models, content),
-                _ => Some(self.entry(mapping, &key, name.referenced, content)),
+                _ => Some(self.read_entry(mapping, &key, name.referenced, content)),
             };
             entries.extend(entry.map(|entry| (name.value, entry)));
         }
@@ -58,7 +58,7 @@ impl Reader<'_> {
     }
 
     /// The keys of two endpoints must not be held by one variable.
-    fn variables(&mut self, pairs: &[Pair]) {
+    fn check_variables(&mut self, pairs: &[Pair]) {
         let mut taken = BTreeMap::new();
         for (name, _) in pairs {
             let variable = mapping::variable(&name.value);
@@ -70,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    fn entry(
+    fn read_entry(
         &mut self,
         mapping: Mapping,
         key: &str,
@@ -93,7 +93,7 @@ impl Reader<'_> {
             let full = format!("{key}.{}", field.name);
             let value = match (mapping, field.name) {
                 (Mapping::Models, "endpoint") => self.read_name(&full, Mapping::Endpoints, value),
-                _ => self.field(&full, field.kind, value),
+                _ => self.read_field(&full, field.kind, value),
             };
             entry.insert(name.value, value.unwrap_or_default());
         }
@@ -107,7 +107,7 @@ impl Reader<'_> {
         entry.into()
     }
 
-    fn field(&mut self, key: &str, kind: super::Kind, tree: Spanned<Tree>) -> Option<Value> {
+    fn read_field(&mut self, key: &str, kind: super::Kind, tree: Spanned<Tree>) -> Option<Value> {
         let at = tree.referenced;
         let value = tree.value.value();
         if value.is_null() {
@@ -119,7 +119,7 @@ impl Reader<'_> {
     /// The name of an entry of another mapping, which may follow further below.
     fn read_name(&mut self, key: &str, of: Mapping, tree: Spanned<Tree>) -> Option<Value> {
         let at = tree.referenced;
-        let value = self.field(key, super::Kind::Text, tree)?;
+        let value = self.read_field(key, super::Kind::Text, tree)?;
         let name = value.as_str().unwrap_or_default().to_owned();
         self.mentions.push(Mention { at, of, key: key.to_owned(), name });
         Some(value)
@@ -129,7 +129,7 @@ impl Reader<'_> {
     /// entries may follow their mention.
     pub(super) fn check_mentions(&mut self) {
         for Mention { at, of, key, name } in std::mem::take(&mut self.mentions) {
-            let known = self.names(of);
+            let known = self.entry_names(of);
             if known.contains(&name) {
                 continue;
             }
@@ -147,7 +147,7 @@ impl Reader<'_> {
         }
     }
 
-    fn names(&self, of: Mapping) -> Vec<String> {
+    fn entry_names(&self, of: Mapping) -> Vec<String> {
         let known = self.entries.iter().find_map(|entry| match entry {
             Entry::Option(spec, value, _)
                 if matches!(

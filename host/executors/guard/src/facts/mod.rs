@@ -95,7 +95,7 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
         return Err(Unresolved::Refused(write_refused(verb)));
     };
     let mut resolver = Resolver::new(catalog, relations, &places);
-    resolver.query(query, &mut Vec::new()).map_err(Unresolved::Refused)?;
+    resolver.resolve_query(query, &mut Vec::new()).map_err(Unresolved::Refused)?;
     let mut facts = resolver.into_facts();
     facts.ordered = query.order_by.is_some();
     facts.outline = facts.outline.filter(|_| matches!(*query.body, SetExpr::Select(_)));
@@ -136,7 +136,7 @@ pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
             return Vec::new();
         };
         let mut resolver = Resolver::with_texts(catalog, &places);
-        match resolver.query(&query, &mut Vec::new()) {
+        match resolver.resolve_query(&query, &mut Vec::new()) {
             Ok(_) => resolver.into_texts().into_iter().filter_map(|at| places.byte(at)).collect(),
             Err(_) => Vec::new(),
         }

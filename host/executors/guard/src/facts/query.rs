@@ -29,7 +29,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves a query within the scopes around it; the result is its columns.
-    pub(super) fn query(
+    pub(super) fn resolve_query(
         &mut self,
         query: &Query,
         outer: &mut Vec<Scope>,
@@ -38,12 +38,12 @@ impl<'a> Resolver<'a> {
             return Err(place::write_refused("FOR UPDATE"));
         }
         let base = self.ctes.len();
-        let result = self.with_and_body(query, outer);
+        let result = self.resolve_with_and_body(query, outer);
         self.ctes.truncate(base);
         result
     }
 
-    fn with_and_body(
+    fn resolve_with_and_body(
         &mut self,
         query: &Query,
         outer: &mut Vec<Scope>,
@@ -57,13 +57,13 @@ impl<'a> Resolver<'a> {
                 self.ctes.push((cte.alias.name.value.clone(), declared));
             }
             for (index, cte) in with.cte_tables.iter().enumerate() {
-                let columns = self.query(&cte.query, outer)?;
+                let columns = self.resolve_query(&cte.query, outer)?;
                 // SEARCH and CYCLE add columns.
                 let columns = rename_columns(columns, Some(&cte.alias));
                 self.ctes[base + index].1 = columns.filter(|_| cte.from.is_none());
             }
         }
-        let columns = self.body(&query.body, query.order_by.as_ref(), outer)?;
+        let columns = self.resolve_body(&query.body, query.order_by.as_ref(), outer)?;
         // LIMIT and FETCH see no column; whatever else a dialect puts here is for its engine.
         outer.push(Scope { open: true, ..Scope::default() });
         let limits = Walk::new(self, outer).silent().over(&query.limit_clause);
@@ -71,22 +71,22 @@ impl<'a> Resolver<'a> {
         limits.map(|()| columns)
     }
 
-    fn body(
+    fn resolve_body(
         &mut self,
         body: &SetExpr,
         order: Option<&OrderBy>,
         outer: &mut Vec<Scope>,
     ) -> Result<Columns, SqlError> {
         match body {
-            SetExpr::Select(select) => self.select(select, order, outer),
+            SetExpr::Select(select) => self.resolve_select(select, order, outer),
             SetExpr::Query(query) => {
-                let columns = self.query(query, outer)?;
-                self.order_in_the_open(order, outer).map(|()| columns)
+                let columns = self.resolve_query(query, outer)?;
+                self.walk_open_order(order, outer).map(|()| columns)
             }
             SetExpr::SetOperation { left, right, .. } => {
-                let columns = self.body(left, None, outer)?;
-                self.body(right, None, outer)?;
-                self.order_in_the_open(order, outer)?;
+                let columns = self.resolve_body(left, None, outer)?;
+                self.resolve_body(right, None, outer)?;
+                self.walk_open_order(order, outer)?;
                 Ok(columns.map(|columns| {
                     columns
                         .into_iter()
@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The ORDER BY of a compound may name columns of any of its parts.
-    fn order_in_the_open(
+    fn walk_open_order(
         &mut self,
         order: Option<&OrderBy>,
         outer: &mut Vec<Scope>,
@@ -128,7 +128,7 @@ impl<'a> Resolver<'a> {
         walked
     }
 
-    fn select(
+    fn resolve_select(
         &mut self,
         select: &Select,
         order: Option<&OrderBy>,
@@ -142,27 +142,27 @@ impl<'a> Resolver<'a> {
             ..Scope::default()
         };
         for tree in &select.from {
-            self.tree(tree, &mut scope, outer)?;
+            self.add_sources(tree, &mut scope, outer)?;
         }
-        scope.aliases = select.projection.iter().flat_map(aliases).collect();
+        scope.aliases = select.projection.iter().flat_map(read_aliases).collect();
         outer.push(scope);
-        let walked = self.expressions(select, order, outer);
+        let walked = self.walk_expressions(select, order, outer);
         if walked.is_ok() {
             self.note_uses(select, order, outer);
         }
         let scope = outer.pop().unwrap_or_default();
         walked?;
-        Ok(self.outputs(select, &scope))
+        Ok(self.output_columns(select, &scope))
     }
 
-    fn expressions(
+    fn walk_expressions(
         &mut self,
         select: &Select,
         order: Option<&OrderBy>,
         scopes: &mut Vec<Scope>,
     ) -> Result<(), SqlError> {
         for tree in &select.from {
-            self.joins(tree, scopes)?;
+            self.walk_joins(tree, scopes)?;
         }
         Walk::new(self, scopes).over(&select.distinct)?;
         Walk::new(self, scopes).over(&select.projection)?;
@@ -180,7 +180,11 @@ impl<'a> Resolver<'a> {
     }
 
     /// Conditions of joins and arguments of table functions: both see the tables beside them.
-    fn joins(&mut self, tree: &TableWithJoins, scopes: &mut Vec<Scope>) -> Result<(), SqlError> {
+    fn walk_joins(
+        &mut self,
+        tree: &TableWithJoins,
+        scopes: &mut Vec<Scope>,
+    ) -> Result<(), SqlError> {
         for factor in
             std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
         {
@@ -193,7 +197,7 @@ impl<'a> Resolver<'a> {
                     Walk::new(self, scopes).over(array_exprs)?
                 }
                 TableFactor::NestedJoin { table_with_joins, .. } => {
-                    self.joins(table_with_joins, scopes)?
+                    self.walk_joins(table_with_joins, scopes)?
                 }
                 _ => {}
             }
@@ -206,19 +210,19 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    fn tree(
+    fn add_sources(
         &mut self,
         tree: &TableWithJoins,
         scope: &mut Scope,
         outer: &mut Vec<Scope>,
     ) -> Result<(), SqlError> {
-        self.factor(&tree.relation, scope, outer)?;
+        self.add_source(&tree.relation, scope, outer)?;
         for join in &tree.joins {
-            self.factor(&join.relation, scope, outer)?;
+            self.add_source(&join.relation, scope, outer)?;
             match constraint(join) {
                 Some(JoinConstraint::Using(names)) => {
                     scope.merged.extend(
-                        names.iter().filter_map(last).map(|name| name.value.to_lowercase()),
+                        names.iter().filter_map(last_name).map(|name| name.value.to_lowercase()),
                     );
                 }
                 Some(JoinConstraint::Natural) => scope.natural = true,
@@ -229,7 +233,7 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    fn factor(
+    fn add_source(
         &mut self,
         factor: &TableFactor,
         scope: &mut Scope,
@@ -237,23 +241,23 @@ impl<'a> Resolver<'a> {
     ) -> Result<(), SqlError> {
         match factor {
             TableFactor::Table { name, alias, args, .. } => {
-                let columns = self.relation(name, args.is_some())?;
+                let columns = self.find_relation(name, args.is_some())?;
                 let (columns, schema) = columns;
                 let schema = schema.filter(|_| alias.is_none());
                 let name = alias
                     .as_ref()
-                    .map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
+                    .map_or_else(|| last_name(name).cloned(), |alias| Some(alias.name.clone()));
                 let columns = rename_columns(columns, alias.as_ref());
                 scope.sources.push(Source { name: name.map(|name| name.value), schema, columns });
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
                 let columns = if *lateral {
                     outer.push(std::mem::take(scope));
-                    let columns = self.query(subquery, outer);
+                    let columns = self.resolve_query(subquery, outer);
                     *scope = outer.pop().unwrap_or_default();
                     columns?
                 } else {
-                    self.query(subquery, outer)?
+                    self.resolve_query(subquery, outer)?
                 };
                 self.subqueries.push(carry::restore(subquery.to_string(), &self.catalog.dialect));
                 let name = alias.as_ref().map(|alias| alias.name.value.clone());
@@ -264,7 +268,7 @@ impl<'a> Resolver<'a> {
                 });
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
-                self.tree(table_with_joins, scope, outer)?;
+                self.add_sources(table_with_joins, scope, outer)?;
                 if let Some(alias) = alias {
                     scope.open = true;
                     scope.sources.push(Source {
@@ -275,7 +279,7 @@ impl<'a> Resolver<'a> {
                 }
             }
             TableFactor::Pivot { table, .. } | TableFactor::Unpivot { table, .. } => {
-                self.factor(table, &mut Scope::default(), outer)?;
+                self.add_source(table, &mut Scope::default(), outer)?;
                 scope.open = true;
             }
             _ => scope.open = true,
@@ -285,12 +289,12 @@ impl<'a> Resolver<'a> {
 
     /// The columns of what stands in FROM by name, and its schema where it is a table of the
     /// catalog.
-    fn relation(
+    fn find_relation(
         &mut self,
         name: &ObjectName,
         is_call: bool,
     ) -> Result<(Columns, Option<String>), SqlError> {
-        let (Some(ident), parts) = (last(name), name.0.len()) else {
+        let (Some(ident), parts) = (last_name(name), name.0.len()) else {
             return Ok((None, None));
         };
         let plain = ident.value.as_str();
@@ -312,7 +316,7 @@ impl<'a> Resolver<'a> {
         }
         let schema = name.0.iter().rev().nth(1).and_then(|part| part.as_ident());
         if let Some((table, is_certain)) =
-            self.table(schema.map(|schema| schema.value.as_str()), plain)
+            self.find_table(schema.map(|schema| schema.value.as_str()), plain)
         {
             let shown = self.display_name(table);
             let is_known = is_certain && !is_call && !is_virtual(table);
@@ -339,7 +343,7 @@ impl<'a> Resolver<'a> {
     /// The table of the catalog that a name means, and whether that is certain: without a schema
     /// the engine's search path decides between several tables of the name, and it most often
     /// begins with the schema that the engine makes by itself.
-    fn table(&self, schema: Option<&str>, name: &str) -> Option<(&'a Table, bool)> {
+    fn find_table(&self, schema: Option<&str>, name: &str) -> Option<(&'a Table, bool)> {
         let catalog = self.catalog;
         let found: Vec<&Table> = catalog
             .tables
@@ -382,7 +386,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn outputs(&self, select: &Select, scope: &Scope) -> Columns {
+    fn output_columns(&self, select: &Select, scope: &Scope) -> Columns {
         // `FROM t` alone has all columns.
         if select.projection.is_empty() {
             return None;
@@ -407,7 +411,7 @@ impl<'a> Resolver<'a> {
                         is_whole: self.is_whole(expr, scope),
                     });
                 }
-                SelectItem::Wildcard(options) if is_plain(options) && !scope.open => {
+                SelectItem::Wildcard(options) if is_plain_wildcard(options) && !scope.open => {
                     for source in &scope.sources {
                         outputs.extend(source.columns.as_ref()?.iter().cloned());
                     }
@@ -415,9 +419,9 @@ impl<'a> Resolver<'a> {
                 SelectItem::QualifiedWildcard(
                     SelectItemQualifiedWildcardKind::ObjectName(name),
                     options,
-                ) if is_plain(options) => {
+                ) if is_plain_wildcard(options) => {
                     outputs.extend(
-                        scope.source(&last(name)?.value)?.columns.as_ref()?.iter().cloned(),
+                        scope.source(&last_name(name)?.value)?.columns.as_ref()?.iter().cloned(),
                     );
                 }
                 _ => return None,
@@ -446,7 +450,7 @@ fn is_virtual(table: &Table) -> bool {
     table.extra.iter().any(|(key, value)| key == "kind" && value == "\"virtual\"")
 }
 
-fn is_plain(options: &WildcardAdditionalOptions) -> bool {
+fn is_plain_wildcard(options: &WildcardAdditionalOptions) -> bool {
     options.opt_ilike.is_none()
         && options.opt_exclude.is_none()
         && options.opt_except.is_none()
@@ -455,11 +459,11 @@ fn is_plain(options: &WildcardAdditionalOptions) -> bool {
         && options.opt_alias.is_none()
 }
 
-fn last(name: &ObjectName) -> Option<&Ident> {
+fn last_name(name: &ObjectName) -> Option<&Ident> {
     name.0.last().and_then(|part| part.as_ident())
 }
 
-fn aliases(item: &SelectItem) -> HashSet<String> {
+fn read_aliases(item: &SelectItem) -> HashSet<String> {
     match item {
         SelectItem::ExprWithAlias { alias, .. } => HashSet::from([alias.value.to_lowercase()]),
         SelectItem::ExprWithAliases { aliases, .. } => {

@@ -439,7 +439,7 @@ impl Visitor for Walk<'_, '_> {
         }
         let shown = carry::restore(query.to_string(), &self.resolver.catalog.dialect);
         self.resolver.subqueries.push(shown);
-        let columns = self.resolver.query(query, self.scopes);
+        let columns = self.resolver.resolve_query(query, self.scopes);
         if self.not_in.take().is_some_and(|list| std::ptr::eq(list, query))
             && let Ok(Some(columns)) = &columns
             && let [Output { origin: Some(origin), .. }] = columns.as_slice()
