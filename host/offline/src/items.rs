@@ -40,6 +40,10 @@ pub(crate) struct Item {
 }
 
 impl Item {
+    fn new(from: usize, to: usize, what: What, score: f64) -> Self {
+        Self { from, to, what, head: false, score, rivals: Vec::new() }
+    }
+
     /// Returns true if the item names a table.
     pub(crate) fn is_table(&self) -> bool {
         matches!(self.what, What::Table(_))
@@ -70,24 +74,7 @@ impl Reading {
 }
 
 pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
-    // Words that ask for something are cues first; only whole names of several words may swallow
-    // them.
-    let alone = cues::cues(&tokens, &vec![false; tokens.len()]);
-    let cue_at = |at: usize| {
-        alone.iter().any(|cue| {
-            (cue.from..cue.to).contains(&at)
-                && !matches!(cue.cue, Cue::Trigger | Cue::Request | Cue::Share(_))
-        })
-    };
-    let mut mentions = link::link(&tokens, schema, found);
-    mentions.retain(|mention| {
-        let cued = (mention.from..mention.to).filter(|at| cue_at(*at)).count();
-        let whole = mention.words > 1 && mention.table_score().max(mention.column_score()) > 0.78;
-        // A cell that is one such word, as `average`, must be quoted to be meant.
-        let cell = !mention.cells.is_empty()
-            && (mention.words > 1 || tokens[mention.from].kind == Kind::Quoted);
-        cued == 0 || whole || cell
-    });
+    let mut mentions = find_mentions(&tokens, schema, found);
     let mut taken = vec![false; tokens.len()];
     for mention in &mentions {
         taken[mention.from..mention.to].fill(true);
@@ -100,14 +87,7 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             tables.next().filter(|_| tables.next().is_none()).map(|mention| mention.tables[0].0);
         let table = if schema.tables.len() == 1 { Some(0) } else { named };
         if let Some(table) = table {
-            items.push(Item {
-                from: at,
-                to: at + 1,
-                what: What::Table(table),
-                head: false,
-                score: 1.0,
-                rivals: Vec::new(),
-            });
+            items.push(Item::new(at, at + 1, What::Table(table), 1.0));
             taken[at] = true;
         }
     }
@@ -115,26 +95,12 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         let columns: Vec<(ColumnRef, f64)> =
             schema.superiors().map(|column| (column, 0.9)).collect();
         if !columns.is_empty() {
-            items.push(Item {
-                from,
-                to,
-                what: What::Column(columns),
-                head: false,
-                score: 0.9,
-                rivals: Vec::new(),
-            });
+            items.push(Item::new(from, to, What::Column(columns), 0.9));
             taken[from..to].fill(true);
         }
     }
     for at in cues::cues(&tokens, &taken) {
-        items.push(Item {
-            from: at.from,
-            to: at.to,
-            what: What::Cue(at.cue),
-            head: false,
-            score: 1.0,
-            rivals: Vec::new(),
-        });
+        items.push(Item::new(at.from, at.to, What::Cue(at.cue), 1.0));
         taken[at.from..at.to].fill(true);
     }
     // `out of stock` has none of it, and `out of Boston` comes from there.
@@ -153,52 +119,8 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         .filter(|item| matches!(item.what, What::Cue(Cue::Like(_))))
         .map(|item| item.to)
         .collect();
-    let places: Vec<Place> = mentions.iter().map(Place::new).collect();
-    let events: Vec<usize> = mentions
-        .iter()
-        .filter(|mention| is_event(&tokens, mention, schema))
-        .map(|mention| mention.from)
-        .collect();
-    for mut mention in mentions {
-        if is_measured(&tokens, &items, &mention, schema) {
-            mention.tables.clear();
-        }
-        if costs(&tokens, &mention, &places) {
-            mention.columns = priced(schema, mention.columns);
-        }
-        // `shipped in 2024` is a day, though `shipped` is a status, too.
-        if events.contains(&mention.from)
-            && says_when(&tokens, &mention, &events)
-            && !is_state(&tokens, &mention, &places)
-        {
-            mention.cells.clear();
-            mention.columns.retain(|(at, _)| schema.column(*at).holds == Holds::Time);
-        }
-        items.extend(item(&tokens, mention, &sought));
-    }
-    for (at, token) in tokens.iter().enumerate() {
-        let what = match token.kind {
-            _ if taken[at] => continue,
-            Kind::Number => What::Number(token.lower.clone()),
-            Kind::Quoted => What::Text(token.text.clone()),
-            Kind::Date => What::Date(token.text.clone()),
-            Kind::Word if is_sought(&tokens, at, &sought) => What::Text(token.text.clone()),
-            Kind::Word => match calendar::months(&tokens, at) {
-                Some((first, last)) => What::Months(first, last),
-                None => continue,
-            },
-            Kind::Break | Kind::Sign => continue,
-        };
-        items.push(Item {
-            from: at,
-            to: at + 1,
-            what,
-            head: false,
-            score: 1.0,
-            rivals: Vec::new(),
-        });
-        taken[at] = true;
-    }
+    add_mentions(&mut items, &tokens, schema, mentions, &sought);
+    add_values(&mut items, &mut taken, &tokens, &sought);
     items.sort_by_key(|item| item.from);
     mark_heads(&tokens, &mut items);
     let unknown = (0..tokens.len())
@@ -214,6 +136,81 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         })
         .collect();
     Reading { unknown, tokens, items, flags: Vec::new() }
+}
+
+/// Finds the names of tables, columns and cells among the words. Words that ask for something are
+/// cues first; only whole names of several words may swallow them.
+fn find_mentions(tokens: &[Token], schema: &Schema, found: Vec<Found>) -> Vec<Mention> {
+    let alone = cues::cues(tokens, &vec![false; tokens.len()]);
+    let cue_at = |at: usize| {
+        alone.iter().any(|cue| {
+            (cue.from..cue.to).contains(&at)
+                && !matches!(cue.cue, Cue::Trigger | Cue::Request | Cue::Share(_))
+        })
+    };
+    let mut mentions = link::link(tokens, schema, found);
+    mentions.retain(|mention| {
+        let cued = (mention.from..mention.to).filter(|at| cue_at(*at)).count();
+        let whole = mention.words > 1 && mention.table_score().max(mention.column_score()) > 0.78;
+        // A cell that is one such word, as `average`, must be quoted to be meant.
+        let cell = !mention.cells.is_empty()
+            && (mention.words > 1 || tokens[mention.from].kind == Kind::Quoted);
+        cued == 0 || whole || cell
+    });
+    mentions
+}
+
+/// Adds the items of names. `sought` has the tokens after words such as `contains`.
+fn add_mentions(
+    items: &mut Vec<Item>,
+    tokens: &[Token],
+    schema: &Schema,
+    mentions: Vec<Mention>,
+    sought: &[usize],
+) {
+    let places: Vec<Place> = mentions.iter().map(Place::new).collect();
+    let events: Vec<usize> = mentions
+        .iter()
+        .filter(|mention| is_event(tokens, mention, schema))
+        .map(|mention| mention.from)
+        .collect();
+    for mut mention in mentions {
+        if is_measured(tokens, items, &mention, schema) {
+            mention.tables.clear();
+        }
+        if costs(tokens, &mention, &places) {
+            mention.columns = priced(schema, mention.columns);
+        }
+        // `shipped in 2024` is a day, though `shipped` is a status, too.
+        if events.contains(&mention.from)
+            && says_when(tokens, &mention, &events)
+            && !is_state(tokens, &mention, &places)
+        {
+            mention.cells.clear();
+            mention.columns.retain(|(at, _)| schema.column(*at).holds == Holds::Time);
+        }
+        items.extend(item(tokens, mention, sought));
+    }
+}
+
+/// Adds the items of numbers, dates, months and quoted texts among the tokens that are left.
+fn add_values(items: &mut Vec<Item>, taken: &mut [bool], tokens: &[Token], sought: &[usize]) {
+    for (at, token) in tokens.iter().enumerate() {
+        let what = match token.kind {
+            _ if taken[at] => continue,
+            Kind::Number => What::Number(token.lower.clone()),
+            Kind::Quoted => What::Text(token.text.clone()),
+            Kind::Date => What::Date(token.text.clone()),
+            Kind::Word if is_sought(tokens, at, sought) => What::Text(token.text.clone()),
+            Kind::Word => match calendar::months(tokens, at) {
+                Some((first, last)) => What::Months(first, last),
+                None => continue,
+            },
+            Kind::Break | Kind::Sign => continue,
+        };
+        items.push(Item::new(at, at + 1, what, 1.0));
+        taken[at] = true;
+    }
 }
 
 /// Narrows names that tables of several schemas have to those of a schema that the question names;
@@ -459,22 +456,19 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
     let from = mention.from;
     let to = mention.to;
-    fn new_item(from: usize, to: usize, what: What, score: f64) -> Option<Item> {
-        Some(Item { from, to, what, head: false, score, rivals: Vec::new() })
-    }
     if quoted && is_sought(tokens, from, sought) {
-        return new_item(from, to, What::Text(first.text.clone()), 1.0);
+        return Some(Item::new(from, to, What::Text(first.text.clone()), 1.0));
     }
     if !mention.cells.is_empty() && (quoted || named == 0.0 || proper || (exact && named < 0.8)) {
-        return new_item(from, to, What::Cell(mention.cells), 1.0);
+        return Some(Item::new(from, to, What::Cell(mention.cells), 1.0));
     }
     if table >= column && table > 0.0 {
         let alike =
             mention.tables.iter().filter(|(_, score)| *score == table).map(|(at, _)| *at).collect();
-        new_item(from, to, What::Table(mention.tables[0].0), table)
-            .map(|item| Item { rivals: alike, ..item })
+        let table = Item::new(from, to, What::Table(mention.tables[0].0), table);
+        Some(Item { rivals: alike, ..table })
     } else {
-        new_item(from, to, What::Column(mention.columns), column)
+        Some(Item::new(from, to, What::Column(mention.columns), column))
     }
 }
 
