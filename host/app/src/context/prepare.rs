@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use syrch_core::ports::{InspectPort, LlmPort, Ports, Relation, SqlPort, Ticket, Unrecorded};
+use syrch_core::ports::{
+    InspectPort, LlmPort, ModelProvider, Ports, Relation, SqlPort, Ticket, Unrecorded,
+};
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Operation, RoleError, Task};
@@ -102,19 +104,7 @@ impl Context {
             }
             None => Arc::clone(&sql) as _,
         };
-        let llm: Arc<dyn LlmPort> = match role {
-            Role::Clarifier if self.run.settings.max_questions == 0 => {
-                Arc::new(syrch_layers::wordless::Wordless)
-            }
-            _ => Arc::new(ModelPort {
-                provider: Arc::clone(limited.unwrap_or(&self.backends.model)),
-                problem: Arc::clone(&self.problem),
-                task: task.cloned(),
-                catalog: Arc::clone(&self.catalog),
-                inspect: Arc::clone(&inspect),
-                seed: self.run.settings.seed,
-            }),
-        };
+        let llm = self.model_port(role, task, limited, &inspect);
         let ports = Ports {
             run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
             llm,
@@ -157,5 +147,27 @@ impl Context {
             cpu: grants.and_then(|grants| grants.cpu),
         };
         Prepared { id, call, sql, evaluate, last_warning, context: Arc::clone(self) }
+    }
+
+    /// The models of a role call: those within the limits of its plugin, if it has such limits. A
+    /// clarifier that may ask the user nothing needs no model.
+    fn model_port(
+        &self,
+        role: Role,
+        task: Option<&Arc<Task>>,
+        limited: Option<&Arc<dyn ModelProvider>>,
+        inspect: &Arc<dyn InspectPort>,
+    ) -> Arc<dyn LlmPort> {
+        if role == Role::Clarifier && self.run.settings.max_questions == 0 {
+            return Arc::new(syrch_layers::wordless::Wordless);
+        }
+        Arc::new(ModelPort {
+            provider: Arc::clone(limited.unwrap_or(&self.backends.model)),
+            problem: Arc::clone(&self.problem),
+            task: task.cloned(),
+            catalog: Arc::clone(&self.catalog),
+            inspect: Arc::clone(inspect),
+            seed: self.run.settings.seed,
+        })
     }
 }
