@@ -34,18 +34,18 @@ impl LazyBench {
     ///
     /// # Errors
     /// When there is no bench, or the data are not those of the run that is resumed.
-    pub(super) async fn take(
+    pub(super) async fn perform(
         &mut self,
         optimization: &Optimization,
         step: &Step,
     ) -> Result<Fed, Error> {
         if self.bench.is_none() {
-            self.open(optimization, step).await?;
+            self.open_bench(optimization, step).await?;
         }
         let Self { bench: Some(bench), copies, version, .. } = self else {
             return Err(Error::Internal("there is no bench".to_owned()));
         };
-        let of = |which| optimization.statement(which).ok_or_else(|| missing(which));
+        let of = |which| optimization.statement(which).ok_or_else(|| missing_statement(which));
         let original = optimization.statement(Which::Original);
         let within = original.map(|original| original.tables.as_slice());
         Ok(match step {
@@ -81,7 +81,7 @@ impl LazyBench {
     /// Opens the bench. When the first steps were those of a journal, the statements are checked
     /// again (whoever can write a journal could have put others there), and the bench is brought to
     /// where it would be.
-    async fn open(&mut self, optimization: &Optimization, step: &Step) -> Result<(), Error> {
+    async fn open_bench(&mut self, optimization: &Optimization, step: &Step) -> Result<(), Error> {
         let mut bench = self.database.bench(self.limits).await.map_err(|error| no_bench(&error))?;
         if let Some(original) = optimization.statement(Which::Original) {
             readmit(bench.as_mut(), optimization, original).await?;
@@ -168,6 +168,6 @@ async fn readmit(
     Ok(())
 }
 
-fn missing(which: Which) -> SqlError {
+fn missing_statement(which: Which) -> SqlError {
     SqlError::new(syrch_core::SqlErrorKind::Other, format!("there is no statement {which:?}"))
 }

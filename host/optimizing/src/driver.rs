@@ -133,7 +133,7 @@ impl<'a> Driver<'a> {
             let came = tokio::select! {
                 biased;
                 () = run.over() => StepResult::Stopped(why(run.is_stopped())),
-                fed = self.bench.take(optimization, step) => StepResult::Fed(fed?),
+                fed = self.bench.perform(optimization, step) => StepResult::Fed(fed?),
             };
             serde_json::to_value(&came).map_err(|error| Error::Internal(error.to_string()))
         };

@@ -20,7 +20,7 @@ pub(crate) fn write(project: &Project) -> Result<PathBuf, Error> {
     let wit = project.build().join("wit");
     let contract = wit.join("deps/syrch-plugin");
     std::fs::create_dir_all(&contract).map_err(|error| Error::file(&contract, error))?;
-    let own = own(&project.folder.join("wit"))?;
+    let own = read_own_contract(&project.folder.join("wit"))?;
     let files = match own.is_empty() {
         false => own,
         true => packed::below("wit")
@@ -28,12 +28,13 @@ pub(crate) fn write(project: &Project) -> Result<PathBuf, Error> {
             .collect(),
     };
     for (name, content) in files.iter().filter(|(name, _)| is_wit(name)) {
-        put(&contract.join(name), content)?;
+        write_if_changed(&contract.join(name), content)?;
     }
-    let version = files.iter().find_map(|(_, content)| version(&String::from_utf8_lossy(content)));
-    put(
+    let version =
+        files.iter().find_map(|(_, content)| declared_version(&String::from_utf8_lossy(content)));
+    write_if_changed(
         &wit.join("world.wit"),
-        world(&project.roles, version.as_deref().unwrap_or("0.1.0")).as_bytes(),
+        world_text(&project.roles, version.as_deref().unwrap_or("0.1.0")).as_bytes(),
     )?;
     Ok(wit)
 }
@@ -43,7 +44,7 @@ fn is_wit(name: &str) -> bool {
 }
 
 /// The files of the project's own copy of the contract.
-fn own(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
+fn read_own_contract(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut files = Vec::new();
     for entry in entries {
@@ -59,21 +60,21 @@ fn own(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
 }
 
 /// The version that a file of the contract declares.
-fn version(text: &str) -> Option<String> {
+fn declared_version(text: &str) -> Option<String> {
     let declared =
         text.lines().find_map(|line| line.trim().strip_prefix("package syrch:plugin@"))?;
     Some(declared.split(';').next()?.trim().to_owned())
 }
 
 /// The world that includes those of the roles.
-fn world(roles: &[Role], version: &str) -> String {
+fn world_text(roles: &[Role], version: &str) -> String {
     let includes: String =
         roles.iter().map(|role| format!("  include {PACKAGE}{role}-plugin@{version};\n")).collect();
     format!("package local:plugin;\n\nworld {WORLD} {{\n{includes}}}\n")
 }
 
 /// Writes a file, unless it holds that already: a tool may go by the times of files.
-fn put(path: &Path, content: &[u8]) -> Result<(), Error> {
+fn write_if_changed(path: &Path, content: &[u8]) -> Result<(), Error> {
     if std::fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());
     }

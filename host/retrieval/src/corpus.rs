@@ -39,14 +39,17 @@ impl IndexedCorpus {
     /// The retriever `lexical`. The score is a fraction of the highest score that a document could
     /// have.
     pub(crate) fn lexical(&self, text: &str, limit: usize) -> Vec<Hit> {
-        self.hits(self.best(self.bm25.find(&Stems::default().stem_text(text)), limit), |_| None)
+        self.make_hits(
+            self.take_best(self.bm25.find(&Stems::default().stem_text(text)), limit),
+            |_| None,
+        )
     }
 
     /// The retriever `path-fuzzy`. The score is s / (1 + s) for sift's score s.
     pub(crate) fn path_fuzzy(&self, text: &str, limit: usize) -> Vec<Hit> {
         let found = self.names.find(&Wanted::new(text));
         let scored = found.into_iter().map(|(number, score)| (number, share(score))).collect();
-        self.hits(self.best(scored, limit), |_| None)
+        self.make_hits(self.take_best(scored, limit), |_| None)
     }
 
     /// The retriever `segment-fuzzy`. The best line is the snippet. The score is s / (1 + s) for
@@ -54,7 +57,7 @@ impl IndexedCorpus {
     pub(crate) fn segment_fuzzy(&self, text: &str, limit: usize) -> Vec<Hit> {
         let found = self.segments.find(&Wanted::new(text));
         let scored = found.iter().map(|found| (found.document, share(found.score))).collect();
-        self.hits(self.best(scored, limit), |number: usize| {
+        self.make_hits(self.take_best(scored, limit), |number: usize| {
             let place = found.binary_search_by_key(&number, |found| found.document).ok()?;
             found.get(place).map(|found| clip(found.line, LINE))
         })
@@ -71,7 +74,7 @@ impl IndexedCorpus {
         if self.hits.is_empty() {
             return Ok(Vec::new());
         }
-        let vectors = self.vectors.get_or_try_init(|| embedded(&self.texts, model)).await?;
+        let vectors = self.vectors.get_or_try_init(|| embed_all(&self.texts, model)).await?;
         let asked = model.embed_queries(&[text.to_owned()]).await?;
         let asked = asked.first().map(Vec::as_slice).unwrap_or_default();
         let score = |vector: &Vec<f32>| {
@@ -80,11 +83,11 @@ impl IndexedCorpus {
         let scored = vectors.iter().map(score).enumerate();
         let above = scored.filter(|(_, score)| score.is_finite() && *score > 0.0);
         let scored = above.map(|(number, score)| (number, score.min(1.0))).collect();
-        Ok(self.hits(self.best(scored, limit), |_| None))
+        Ok(self.make_hits(self.take_best(scored, limit), |_| None))
     }
 
     /// The best `limit` of the scored documents; those of equal scores in the order of their ids.
-    fn best(&self, mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f64)> {
+    fn take_best(&self, mut scored: Vec<(usize, f64)>, limit: usize) -> Vec<(usize, f64)> {
         let id = |number: usize| self.hits.get(number).map(|hit| &hit.id);
         let order = |a: &(usize, f64), b: &(usize, f64)| {
             b.1.total_cmp(&a.1).then_with(|| id(a.0).cmp(&id(b.0)))
@@ -99,7 +102,7 @@ impl IndexedCorpus {
 
     /// The hits for documents. `line` returns the snippet if it is not the document's own. Hits
     /// that do not fit into [`BYTES`] any more are left out.
-    fn hits<'l>(
+    fn make_hits<'l>(
         &self,
         best: Vec<(usize, f64)>,
         line: impl Fn(usize) -> Option<&'l str>,
@@ -109,7 +112,7 @@ impl IndexedCorpus {
         for (number, score) in best {
             let Some(known) = self.hits.get(number) else { continue };
             let snippet = line(number).or(known.snippet.as_deref());
-            let Some(rest) = left.checked_sub(bytes(known, snippet)) else { continue };
+            let Some(rest) = left.checked_sub(hit_bytes(known, snippet)) else { continue };
             left = rest;
             let snippet = snippet.map(str::to_owned);
             let Hit { corpus, id, path, table, column, payload, .. } = known.clone();
@@ -120,7 +123,7 @@ impl IndexedCorpus {
 }
 
 /// Bytes of a hit with that snippet.
-fn bytes(hit: &Hit, snippet: Option<&str>) -> usize {
+fn hit_bytes(hit: &Hit, snippet: Option<&str>) -> usize {
     let others = [hit.table.as_deref(), hit.column.as_deref(), hit.payload.as_deref(), snippet];
     hit.id.len() + hit.path.len() + others.into_iter().flatten().map(str::len).sum::<usize>()
 }
@@ -131,7 +134,7 @@ pub(crate) const BYTES: usize = 256 << 10;
 const LINE: usize = 220;
 
 /// The vectors of any number of texts, in as many calls as needed.
-async fn embedded(texts: &[String], model: &dyn Embedder) -> Result<Vec<Vec<f32>>, PortError> {
+async fn embed_all(texts: &[String], model: &dyn Embedder) -> Result<Vec<Vec<f32>>, PortError> {
     let mut all = Vec::with_capacity(texts.len());
     for some in texts.chunks(MAX_EMBEDDED) {
         let vectors = model.embed(some).await?;

@@ -31,7 +31,7 @@ pub(crate) struct Ballot {
 
 impl Ballot {
     /// The ballot of one statement.
-    pub(crate) fn one(passed: Passed) -> Self {
+    pub(crate) fn from_statement(passed: Passed) -> Self {
         Self { groups: vec![vec![passed]], replied: 1, is_chosen: false }
     }
 
@@ -173,7 +173,7 @@ impl Branch {
     }
 
     /// Returns true if it waits for the plugin of the node of that path.
-    pub(crate) fn is_away_at(&self, path: &str, outermost: &Flow) -> bool {
+    pub(crate) fn waits_for_plugin_at(&self, path: &str, outermost: &Flow) -> bool {
         self.state == State::Away && self.path(outermost) == path
     }
 
@@ -208,7 +208,7 @@ impl Branch {
     }
 
     /// Returns true if the branch came from that fan-out.
-    pub(crate) fn is_of(&self, fork: Fork) -> bool {
+    pub(crate) fn came_from(&self, fork: Fork) -> bool {
         self.forks.iter().any(|known| known.id == fork.id)
     }
 
@@ -216,13 +216,13 @@ impl Branch {
     /// stands.
     pub(crate) fn final_ballot(&self) -> Ballot {
         match (&self.ballot.best(), &self.doubtful) {
-            (None, Some(doubtful)) => Ballot::one(doubtful.clone()),
+            (None, Some(doubtful)) => Ballot::from_statement(doubtful.clone()),
             _ => self.ballot.clone(),
         }
     }
 
     /// The next node, with no attempt made yet.
-    pub(crate) fn go(&mut self, place: usize) {
+    pub(crate) fn move_to(&mut self, place: usize) {
         if let Some(frame) = self.frames.last_mut() {
             frame.node = place;
         }

@@ -45,7 +45,7 @@ impl<H: SolverHost> Walk<'_, H> {
             |first| {
                 let Some(fork) = first.fork() else { return Some(vec![first.id as usize]) };
                 let siblings: Vec<&Branch> =
-                    self.branches.iter().filter(|other| other.is_of(fork)).collect();
+                    self.branches.iter().filter(|other| other.came_from(fork)).collect();
                 if siblings.iter().any(|other| matches!(other.state, State::Open | State::Away)) {
                     return None;
                 }

@@ -442,7 +442,7 @@ impl<H: SolverHost> Walk<'_, H> {
                 let why = format!("{} took its place", passed.candidate.id);
                 self.host.discard(&other.candidate.id, &why);
             }
-            self.pass(id, Ballot::one(passed));
+            self.pass(id, Ballot::from_statement(passed));
             return self.leave(id, DEFAULT);
         }
         let wrong = format!("another plugin wrote it, with a confidence of {confidence:.2} in it");

@@ -159,7 +159,7 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         let ids = self.fan_out(id, node.branches());
         for (item, id) in ids.into_iter().enumerate() {
             self.branches[id].frames.push(Frame::new(inner, item));
-            self.branches[id].go(inner.start);
+            self.branches[id].move_to(inner.start);
         }
     }
 
@@ -178,7 +178,7 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         if let Some(targets) = node.edges.get(action) {
             let ids = self.fan_out(id, targets.len());
             for (id, target) in ids.into_iter().zip(targets) {
-                self.branches[id].go(*target);
+                self.branches[id].move_to(*target);
             }
             return;
         }

@@ -51,7 +51,7 @@ impl<H: SolverHost> Walk<'_, H> {
             let times = count(ROUNDS.into(), "time");
             let why = format!("the flow has continued after other plugins {times}, the most");
             self.fail(id, &why, false, State::Ended);
-        } else if self.branches.iter().any(|other| other.is_away_at(&name, flow)) {
+        } else if self.branches.iter().any(|other| other.waits_for_plugin_at(&name, flow)) {
             // The plugin would find the same again, which is no second vote.
             self.log(id, "joined", 1);
             let has_found = self.branches[id].final_ballot().best().is_some();
@@ -153,7 +153,7 @@ impl<H: SolverHost> Walk<'_, H> {
                     let why = format!("its repair {} has no faults", passed.candidate.id);
                     self.host.discard(&first.candidate.id, &why);
                 }
-                self.pass(id, Ballot::one(passed));
+                self.pass(id, Ballot::from_statement(passed));
                 self.leave(id, DEFAULT);
             }
         }

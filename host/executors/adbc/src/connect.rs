@@ -63,7 +63,7 @@ impl Connector {
     ///
     /// # Errors
     /// When the file is gone.
-    pub(crate) fn stamp(&self) -> Result<Option<Stamp>, DatabaseError> {
+    pub(crate) fn file_stamp(&self) -> Result<Option<Stamp>, DatabaseError> {
         let Some(file) = &self.file else { return Ok(None) };
         Stamp::read(file, &self.config.dialect).map(Some).map_err(|_| DatabaseError::Missing {
             path: self.config.display_address(),
@@ -73,9 +73,9 @@ impl Connector {
 
     /// The database in the state that its file has now: a driver may hold on to what it has read
     /// once.
-    fn database(&self) -> Result<ManagedDatabase, DatabaseError> {
+    fn current_database(&self) -> Result<ManagedDatabase, DatabaseError> {
         let mut opened = lock(&self.opened);
-        let stamp = self.stamp()?;
+        let stamp = self.file_stamp()?;
         if let Some((_, database)) = opened.as_ref().filter(|(seen, _)| *seen == stamp) {
             return Ok(database.clone());
         }
@@ -111,7 +111,7 @@ impl Connector {
                 OptionValue::String(value.expose_secret().to_owned()),
             )
         });
-        let connection = self.database()?.new_connection_with_opts(options);
+        let connection = self.current_database()?.new_connection_with_opts(options);
         let mut connection = connection.map_err(|error| self.opening_error(&error))?;
         if !session::only_reads(&self.config.dialect) {
             let is_taken = connection.set_option(OptionConnection::ReadOnly, "true".into()).is_ok();
@@ -135,13 +135,13 @@ impl Connector {
 
     fn set_up(&self, connection: &mut ManagedConnection) -> Result<(), Error> {
         let statements = session::setup(&self.config.dialect, self.config.limits.sql_deadline);
-        statements.iter().try_for_each(|sql| update(connection, sql))
+        statements.iter().try_for_each(|sql| run_statement(connection, sql))
     }
 
     /// Returns a connection whose statement was read to its end, as it was before, or closes it.
-    pub(crate) fn settle(&self, mut connection: ManagedConnection) {
+    pub(crate) fn reset_or_close(&self, mut connection: ManagedConnection) {
         let After::Reset(statements) = session::after(&self.config.dialect) else { return };
-        let reset = statements.iter().try_for_each(|sql| update(&mut connection, sql));
+        let reset = statements.iter().try_for_each(|sql| run_statement(&mut connection, sql));
         match reset.and_then(|()| self.set_up(&mut connection)) {
             Ok(()) => self.give_back(connection),
             Err(_) => tracing::debug!(
@@ -166,7 +166,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Runs a statement of our own without a result.
-fn update(connection: &mut ManagedConnection, sql: &str) -> Result<(), Error> {
+fn run_statement(connection: &mut ManagedConnection, sql: &str) -> Result<(), Error> {
     let mut statement = connection.new_statement()?;
     statement.set_sql_query(sql)?;
     statement.execute_update().map(drop)

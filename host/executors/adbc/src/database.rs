@@ -111,7 +111,7 @@ impl ArrowEngine for AdbcEngine {
     async fn identity(&self) -> Option<String> {
         let connector = Arc::clone(&self.connector);
         blocking::await_work(tokio::task::spawn_blocking(move || {
-            Some(connector.stamp().ok()??.digest(connector.file.as_deref()?))
+            Some(connector.file_stamp().ok()??.digest(connector.file.as_deref()?))
         }))
         .await
         .ok()?

@@ -167,7 +167,7 @@ impl<T: Send + 'static> Job<T> {
                         let is_reusable = is_read && !is_cancelled && !is_plain;
                         let _ = sender.send(result);
                         if is_reusable {
-                            connector.settle(connection);
+                            connector.reset_or_close(connection);
                         }
                         return;
                     }

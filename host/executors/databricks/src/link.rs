@@ -68,7 +68,7 @@ impl Download<'_> {
                 renewed += 1;
                 link = self.renew_link(&link).await?;
             }
-            match self.transfer(&link, rows, &mut pushed).await {
+            match self.read_batches(&link, rows, &mut pushed).await {
                 Ok(flow) => return Ok(flow),
                 Err(Refused::Expired) if renewed < TIMES => {
                     renewed += 1;
@@ -97,13 +97,13 @@ impl Download<'_> {
         })
     }
 
-    async fn transfer(
+    async fn read_batches(
         &self,
         link: &ExternalLink,
         rows: &mut Rows<'_>,
         pushed: &mut usize,
     ) -> Result<ControlFlow<()>, Refused> {
-        let mut response = self.open(link).await?;
+        let mut response = self.request_chunk(link).await?;
         let mut stream = Stream::default();
         let mut seen = 0;
         while let Some(piece) = response.chunk().await.map_err(|error: reqwest::Error| {
@@ -125,9 +125,9 @@ impl Download<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    async fn open(&self, link: &ExternalLink) -> Result<Response, Refused> {
-        let url = self.address(link).map_err(Refused::No)?;
-        let headers = headers(link).map_err(Refused::No)?;
+    async fn request_chunk(&self, link: &ExternalLink) -> Result<Response, Refused> {
+        let url = self.parse_address(link).map_err(Refused::No)?;
+        let headers = read_headers(link).map_err(Refused::No)?;
         let left = left(self.request.deadline).map_err(Refused::No)?;
         let sent = self.api.http.client.get(url).headers(headers).timeout(left).send().await;
         let response = sent
@@ -150,7 +150,7 @@ impl Download<'_> {
 
     /// Returns the address that a link leads to. A workspace on this machine may name this machine,
     /// too.
-    fn address(&self, link: &ExternalLink) -> Result<Url, Failure> {
+    fn parse_address(&self, link: &ExternalLink) -> Result<Url, Failure> {
         let url =
             link.external_link.as_deref().and_then(|url| Url::parse(url).ok()).filter(|url| {
                 let is_local = is_loopback(url);
@@ -181,7 +181,7 @@ fn is_expired(link: &ExternalLink) -> bool {
 }
 
 /// The headers that a link asks for.
-fn headers(link: &ExternalLink) -> Result<HeaderMap, Failure> {
+fn read_headers(link: &ExternalLink) -> Result<HeaderMap, Failure> {
     let wrong = || {
         Failure::Unavailable(
             "a link to a chunk of the result asks for headers that are not sent".to_owned(),
@@ -228,7 +228,7 @@ mod tests {
                 && !is_expired(&link("2999-01-30T22:23:23Z", &[]))
         );
         assert!(!is_expired(&link("soon", &[])) && !is_expired(&ExternalLink::default()));
-        assert_eq!(headers(&link("", &[("x-amz-key", "k")])).unwrap()["x-amz-key"], "k");
+        assert_eq!(read_headers(&link("", &[("x-amz-key", "k")])).unwrap()["x-amz-key"], "k");
         for wrong in [
             ("Authorization", "Bearer x"),
             ("cookie", "a"),
@@ -236,7 +236,7 @@ mod tests {
             ("x", "a\nb"),
             ("x", &"y".repeat(20_000)),
         ] {
-            assert!(headers(&link("", &[wrong])).is_err(), "{}", wrong.0);
+            assert!(read_headers(&link("", &[wrong])).is_err(), "{}", wrong.0);
         }
     }
 }

@@ -68,7 +68,7 @@ impl Connector {
         };
         let mut failure = unreachable("no server is given".to_owned());
         for endpoint in &self.target.endpoints {
-            match tokio::time::timeout(self.target.timeout, self.link(endpoint)).await {
+            match tokio::time::timeout(self.target.timeout, self.connect_to(endpoint)).await {
                 Ok(Ok(link)) => return Ok(link),
                 Ok(Err(error)) => failure = error,
                 Err(_) => {
@@ -80,18 +80,18 @@ impl Connector {
         Err(failure)
     }
 
-    async fn link(&self, endpoint: &Endpoint) -> Result<Link, DatabaseError> {
+    async fn connect_to(&self, endpoint: &Endpoint) -> Result<Link, DatabaseError> {
         let shown = self.target.display_address();
         let first = match self.target.ssl {
             _ if endpoint.socket().is_some() => SslMode::Disable,
             SslMode::Allow => SslMode::Disable,
             mode => mode,
         };
-        let linked = match self.attempt(endpoint, first).await {
+        let linked = match self.try_connect(endpoint, first).await {
             Ok(link) => Ok(link),
             // `allow` encrypts only where the server wants it.
             Err(first) if self.target.ssl == SslMode::Allow && endpoint.socket().is_none() => {
-                match self.attempt(endpoint, SslMode::Require).await {
+                match self.try_connect(endpoint, SslMode::Require).await {
                     Err(Failure::Plain) => Err(first),
                     second => second,
                 }
@@ -101,7 +101,7 @@ impl Connector {
         linked.map_err(|failure| failure.describe(&shown, self.target.may_send))
     }
 
-    async fn attempt(&self, endpoint: &Endpoint, mode: SslMode) -> Result<Link, Failure> {
+    async fn try_connect(&self, endpoint: &Endpoint, mode: SslMode) -> Result<Link, Failure> {
         let left: Allowance = Arc::new(AtomicUsize::new(OWN));
         let wire = Wire::connect(endpoint, Arc::clone(&left)).await.map_err(Failure::Socket)?;
         let mut config = Config::new();

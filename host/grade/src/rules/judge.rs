@@ -21,7 +21,7 @@ pub fn judge_all(
 ) -> BTreeMap<String, Judged> {
     let Some((_, facts)) = golds.first() else { return BTreeMap::new() };
     let verdicts = match predicted {
-        Some(predicted) => verdicts(golds, predicted),
+        Some(predicted) => judge_pairs(golds, predicted),
         None => {
             RULES.map(|rule| if can_tell(rule, golds) { Verdict::Wrong } else { Verdict::Excluded })
         }
@@ -39,7 +39,7 @@ fn can_tell(rule: Rule, golds: &[(ResultSet, Facts)]) -> bool {
 }
 
 /// The verdict of each rule; the cells of each pair are read once for all of them.
-fn verdicts(golds: &[(ResultSet, Facts)], predicted: &ResultSet) -> [Verdict; RULES.len()] {
+fn judge_pairs(golds: &[(ResultSet, Facts)], predicted: &ResultSet) -> [Verdict; RULES.len()] {
     fn all_blank(golds: &[(ResultSet, Facts)], rule: Rule) -> bool {
         golds.iter().all(|(gold, _)| rule.is_blank(gold))
     }

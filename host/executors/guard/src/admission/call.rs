@@ -22,9 +22,9 @@ impl Walk<'_> {
     }
 
     /// Checks the name of a function and writes it as the list does.
-    pub(super) fn function_name(&mut self, name: &mut ObjectName) -> Result<(), SqlError> {
+    pub(super) fn admit_function_name(&mut self, name: &mut ObjectName) -> Result<(), SqlError> {
         let Some((plain, span)) = self.find_listed(name) else {
-            return Err(self.function_refused(name));
+            return Err(self.function_error(name));
         };
         self.record_call(&plain);
         // Unquoted, since some of them are words of the grammar.
@@ -59,7 +59,7 @@ impl Walk<'_> {
         })
     }
 
-    pub(super) fn function_refused(&self, name: &ObjectName) -> SqlError {
+    pub(super) fn function_error(&self, name: &ObjectName) -> SqlError {
         let shown = name.to_string();
         let span = match name.0.last() {
             Some(ObjectNamePart::Identifier(ident)) => ident.span,
@@ -73,7 +73,7 @@ impl Walk<'_> {
         self.refuse(SqlErrorKind::FunctionRefused, "function", message, span).suggest(near)
     }
 
-    pub(super) fn function(&mut self, function: &mut Function) -> Result<(), SqlError> {
+    pub(super) fn admit_function(&mut self, function: &mut Function) -> Result<(), SqlError> {
         let Function {
             name,
             uses_odbc_syntax,
@@ -97,7 +97,7 @@ impl Walk<'_> {
                 self.subquery(query)?;
             }
             FunctionArguments::None => {
-                self.function_name(name)?;
+                self.admit_function_name(name)?;
                 let shown = name.to_string();
                 self.absent(self.rules.bare.contains(&shown.as_str()), &shown)?;
             }
@@ -112,12 +112,12 @@ impl Walk<'_> {
                 let is_row =
                     self.rules.has(Form::Row) && name.to_string().eq_ignore_ascii_case("row");
                 if !is_row {
-                    self.function_name(name)?;
+                    self.admit_function_name(name)?;
                 }
-                self.arguments(&name.to_string(), args)?;
+                self.admit_arguments(&name.to_string(), args)?;
                 for clause in clauses {
                     match clause {
-                        FunctionArgumentClause::OrderBy(items) => self.order(items)?,
+                        FunctionArgumentClause::OrderBy(items) => self.admit_order(items)?,
                         FunctionArgumentClause::IgnoreOrRespectNulls(_) => {
                             self.only(Form::IgnoreNulls, false, "IGNORE NULLS")?;
                         }
@@ -134,12 +134,12 @@ impl Walk<'_> {
                 }
             }
         }
-        self.order(within_group)?;
-        self.optional_expr(filter)?;
+        self.admit_order(within_group)?;
+        self.admit_optional_expr(filter)?;
         match over {
             None => Ok(()),
-            Some(WindowType::WindowSpec(spec)) => self.window(spec),
-            Some(WindowType::NamedWindow(name)) => self.ident(name),
+            Some(WindowType::WindowSpec(spec)) => self.admit_window(spec),
+            Some(WindowType::NamedWindow(name)) => self.quote_ident(name),
         }
     }
 
@@ -151,40 +151,40 @@ impl Walk<'_> {
                 args,
                 clauses,
             }) if clauses.is_empty() && function.over.is_none() && function.filter.is_none() => {
-                self.arguments("", args)
+                self.admit_arguments("", args)
             }
             _ => self.absent(false, "this list"),
         }
     }
 
     /// Checks the arguments of a function; sizes must be constants.
-    pub(super) fn arguments(
+    pub(super) fn admit_arguments(
         &mut self,
         function: &str,
         args: &mut [FunctionArg],
     ) -> Result<(), SqlError> {
         if let Some((_, place)) = self.rules.sized.iter().find(|(name, _)| *name == function) {
-            self.size(function, args.get(*place))?;
+            self.bound_size(function, args.get(*place))?;
         }
         if let Some((_, place)) = self.rules.inserts.iter().find(|(name, _)| *name == function) {
-            self.insert(function, args.get(*place))?;
+            self.bound_insert(function, args.get(*place))?;
         }
         if args.len() > ARGUMENTS && !self.rules.inserts.is_empty() {
             return self.absent(false, "a function of more than 100 arguments");
         }
         if self.rules.aggregates.contains(&function) {
-            self.aggregate(function, args.get(1))?;
+            self.admit_aggregate(function, args.get(1))?;
         }
         if self.rules.formats.contains(&function) {
-            self.format(function, args.first())?;
+            self.bound_format(function, args.first())?;
         }
         if self.rules.series.contains(&function) {
-            self.series(function, args)?;
+            self.bound_series(function, args)?;
         }
         if let Some((_, place)) = self.rules.patterns.iter().find(|(name, _)| *name == function)
             && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(pattern))) = args.get(*place)
         {
-            self.pattern(pattern)?;
+            self.bound_pattern(pattern)?;
         }
         for arg in args {
             let arg = match arg {
@@ -198,7 +198,7 @@ impl Walk<'_> {
                         is_listed && self.rules.has(Form::NamedArguments),
                         "an argument by name",
                     )?;
-                    self.ident(name)?;
+                    self.quote_ident(name)?;
                     arg
                 }
                 FunctionArg::ExprNamed { name: _, arg: _, operator: _ } => {
@@ -209,19 +209,25 @@ impl Walk<'_> {
                 FunctionArgExpr::Expr(Expr::Lambda(lambda))
                     if self.rules.lambdas.contains(&function) && !is_arrow(self.rules, lambda) =>
                 {
-                    self.lambda(lambda)?;
+                    self.admit_lambda(lambda)?;
                 }
-                FunctionArgExpr::Expr(expr) => self.expr(expr)?,
-                FunctionArgExpr::QualifiedWildcard(name) => self.object_name(name).map(|_| ())?,
+                FunctionArgExpr::Expr(expr) => self.admit_expr(expr)?,
+                FunctionArgExpr::QualifiedWildcard(name) => {
+                    self.admit_object_name(name).map(|_| ())?
+                }
                 FunctionArgExpr::Wildcard => {}
-                FunctionArgExpr::WildcardWithOptions(options) => self.wildcard(options)?,
+                FunctionArgExpr::WildcardWithOptions(options) => self.admit_wildcard(options)?,
             }
         }
         Ok(())
     }
 
     /// The aggregate that `list_aggregate(l, 'sum')` calls is a constant, and may be called itself.
-    fn aggregate(&mut self, function: &str, arg: Option<&FunctionArg>) -> Result<(), SqlError> {
+    fn admit_aggregate(
+        &mut self,
+        function: &str,
+        arg: Option<&FunctionArg>,
+    ) -> Result<(), SqlError> {
         let name = match arg {
             Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => {
                 match &value.value {
@@ -242,7 +248,7 @@ impl Walk<'_> {
     }
 
     /// `x -> x + 1`: its parameters may be read in its body.
-    fn lambda(&mut self, lambda: &mut LambdaFunction) -> Result<(), SqlError> {
+    fn admit_lambda(&mut self, lambda: &mut LambdaFunction) -> Result<(), SqlError> {
         self.only(Form::Lambda, false, "a lambda")?;
         let LambdaFunction { params, body, syntax: _ } = lambda;
         let outer = self.parameters.len();
@@ -252,10 +258,10 @@ impl Walk<'_> {
         };
         for LambdaFunctionParameter { name, data_type } in params {
             self.absent(data_type.is_none(), "a type of a parameter")?;
-            self.ident(name)?;
+            self.quote_ident(name)?;
             self.parameters.push(name.value.clone());
         }
-        let walked = self.expr(body);
+        let walked = self.admit_expr(body);
         self.parameters.truncate(outer);
         walked
     }

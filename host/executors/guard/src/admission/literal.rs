@@ -11,7 +11,7 @@ use super::rules::Names;
 
 impl Walk<'_> {
     /// Quotes a name, folded as the server folds it.
-    pub(super) fn ident(&self, ident: &mut Ident) -> Result<(), SqlError> {
+    pub(super) fn quote_ident(&self, ident: &mut Ident) -> Result<(), SqlError> {
         let Ident { value, quote_style, span } = ident;
         let quote = match (self.rules.names, *quote_style) {
             (Names::Folded, None) => {
@@ -22,12 +22,12 @@ impl Walk<'_> {
                 '"'
             }
             (Names::Folded, Some('"')) => '"',
-            (Names::Folded, Some(_)) => return Err(self.name_refused(value, *span)),
-            (Names::Plain(_), None) => return self.plain(value, *span),
+            (Names::Folded, Some(_)) => return Err(self.name_error(value, *span)),
+            (Names::Plain(_), None) => return self.check_plain_name(value, *span),
             (Names::Quoted(quote), None | Some('"' | '`' | '['))
             | (Names::Plain(quote), Some('"' | '`')) => quote,
             (Names::Quoted(_) | Names::Plain(_), Some(_)) => {
-                return Err(self.name_refused(value, *span));
+                return Err(self.name_error(value, *span));
             }
         };
         // The parser's output takes these for quotes that are escaped already.
@@ -36,21 +36,21 @@ impl Walk<'_> {
         }) || value.contains(['\0'])
             || value.contains("${");
         if is_odd || value.is_empty() {
-            return Err(self.name_refused(value, *span));
+            return Err(self.name_error(value, *span));
         }
         *quote_style = Some(quote);
         Ok(())
     }
 
     /// A name that stays without quotes, since the engine may fold it in either direction.
-    fn plain(&self, name: &str, span: Span) -> Result<(), SqlError> {
+    fn check_plain_name(&self, name: &str, span: Span) -> Result<(), SqlError> {
         let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let is_value = self.rules.values.binary_search(&name.to_ascii_lowercase().as_str()).is_ok();
-        if is_word && !is_value { Ok(()) } else { Err(self.name_refused(name, span)) }
+        if is_word && !is_value { Ok(()) } else { Err(self.name_error(name, span)) }
     }
 
     /// A name that stands alone where a column may stand.
-    pub(super) fn column(&self, ident: &mut Ident) -> Result<(), SqlError> {
+    pub(super) fn admit_column(&self, ident: &mut Ident) -> Result<(), SqlError> {
         let is_value =
             self.rules.values.binary_search(&ident.value.to_ascii_lowercase().as_str()).is_ok();
         let is_parameter =
@@ -68,14 +68,14 @@ impl Walk<'_> {
                 ident.span,
             ));
         }
-        self.ident(ident)
+        self.quote_ident(ident)
     }
 
-    pub(super) fn idents(&self, idents: &mut [Ident]) -> Result<(), SqlError> {
-        idents.iter_mut().try_for_each(|ident| self.ident(ident))
+    pub(super) fn quote_idents(&self, idents: &mut [Ident]) -> Result<(), SqlError> {
+        idents.iter_mut().try_for_each(|ident| self.quote_ident(ident))
     }
 
-    fn name_refused(&self, name: &str, span: Span) -> SqlError {
+    fn name_error(&self, name: &str, span: Span) -> SqlError {
         let message = format!(
             "the name `{}` is refused: it cannot be quoted",
             syrch_core::text::clip(name, 64)
@@ -84,7 +84,7 @@ impl Walk<'_> {
     }
 
     /// Quotes every part of a name, and returns the parts.
-    pub(super) fn object_name<'n>(
+    pub(super) fn admit_object_name<'n>(
         &self,
         name: &'n mut ObjectName,
     ) -> Result<Vec<&'n str>, SqlError> {
@@ -93,11 +93,11 @@ impl Walk<'_> {
         for part in parts {
             match part {
                 ObjectNamePart::Identifier(ident) => {
-                    self.ident(ident)?;
+                    self.quote_ident(ident)?;
                     names.push(ident.value.as_str());
                 }
                 ObjectNamePart::Function(function) => {
-                    return Err(self.name_refused(&function.to_string(), Span::empty()));
+                    return Err(self.name_error(&function.to_string(), Span::empty()));
                 }
             }
         }
@@ -106,18 +106,14 @@ impl Walk<'_> {
 
     /// Checks a literal, and spells a text so that no quote or backslash in it can be read
     /// otherwise.
-    pub(super) fn value(&self, value: &mut ValueWithSpan) -> Result<(), SqlError> {
+    pub(super) fn admit_value(&self, value: &mut ValueWithSpan) -> Result<(), SqlError> {
         let ValueWithSpan { value, span } = value;
         let text = match value {
             Value::Number(digits, is_long) => {
                 let is_plain = digits
                     .bytes()
                     .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'+' | b'-'));
-                return if *is_long || !is_plain {
-                    Err(self.literal_refused(*span))
-                } else {
-                    Ok(())
-                };
+                return if *is_long || !is_plain { Err(self.literal_error(*span)) } else { Ok(()) };
             }
             Value::Boolean(_) | Value::Null => return Ok(()),
             Value::HexStringLiteral(digits) | Value::SingleQuotedByteStringLiteral(digits) => {
@@ -125,7 +121,7 @@ impl Walk<'_> {
                 return if is_plain && self.rules.is_hex_text {
                     Ok(())
                 } else {
-                    Err(self.literal_refused(*span))
+                    Err(self.literal_error(*span))
                 };
             }
             Value::SingleQuotedString(text)
@@ -145,11 +141,11 @@ impl Walk<'_> {
             | Value::QuoteDelimitedStringLiteral(_)
             | Value::NationalQuoteDelimitedStringLiteral(_)
             | Value::DoubleQuotedString(_)
-            | Value::Placeholder(_) => return Err(self.literal_refused(*span)),
+            | Value::Placeholder(_) => return Err(self.literal_error(*span)),
         };
         *value = match self.literal_value(&text) {
             Some(spelled) => spelled,
-            None => return Err(self.literal_refused(*span)),
+            None => return Err(self.literal_error(*span)),
         };
         Ok(())
     }
@@ -159,7 +155,7 @@ impl Walk<'_> {
         (!text.contains('\0')).then(|| (self.rules.text)(text)).flatten().map(Value::Placeholder)
     }
 
-    fn literal_refused(&self, span: Span) -> SqlError {
+    fn literal_error(&self, span: Span) -> SqlError {
         self.refuse(
             SqlErrorKind::Denied,
             "literal",

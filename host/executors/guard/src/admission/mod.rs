@@ -147,7 +147,7 @@ pub(crate) fn rewrite_statement<T>(
     let found = match &mut statement {
         Statement::Query(query) => {
             let found = first(query, &places)?;
-            walk.query(query)?;
+            walk.admit_query(query)?;
             found
         }
         other => {
@@ -240,7 +240,7 @@ impl<'w> Walk<'w> {
     /// A query of its own scope.
     fn subquery(&mut self, query: &mut Query) -> Result<(), SqlError> {
         let depth = self.ctes.len();
-        let result = self.query(query);
+        let result = self.admit_query(query);
         self.ctes.truncate(depth);
         result
     }

@@ -12,7 +12,7 @@ use crate::read::POWER;
 const CUSTOM: &[&str] = &["<->", "-|-", "@?", "!~~", "!~~*"];
 
 impl Walk<'_> {
-    pub(super) fn unary(
+    pub(super) fn admit_unary(
         &mut self,
         op: UnaryOperator,
         expr: &mut Box<Expr>,
@@ -35,9 +35,9 @@ impl Walk<'_> {
             | UnaryOperator::PGPostfixFactorial
             | UnaryOperator::PGPrefixFactorial
             | UnaryOperator::QuestionDash
-            | UnaryOperator::QuestionPipe => return Err(self.operator_refused(&op.to_string())),
+            | UnaryOperator::QuestionPipe => return Err(self.operator_error(&op.to_string())),
         }
-        self.expr(expr)?;
+        self.admit_expr(expr)?;
         // `- -1` would be written as `--1`, which begins a comment, and other pairs as one
         // operator.
         let begins = expr.to_string();
@@ -50,7 +50,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    pub(super) fn operator(&self, op: &BinaryOperator) -> Result<(), SqlError> {
+    pub(super) fn admit_operator(&self, op: &BinaryOperator) -> Result<(), SqlError> {
         use BinaryOperator as B;
         let is_listed = match op {
             B::Plus
@@ -123,10 +123,10 @@ impl Walk<'_> {
             | B::TildeEq
             | B::Assignment => false,
         };
-        if is_listed { Ok(()) } else { Err(self.operator_refused(&op.to_string())) }
+        if is_listed { Ok(()) } else { Err(self.operator_error(&op.to_string())) }
     }
 
-    fn operator_refused(&self, shown: &str) -> SqlError {
+    fn operator_error(&self, shown: &str) -> SqlError {
         let message = format!(
             "operator `{}` is refused: it is not among those that statements may use",
             syrch_core::text::clip(shown, 64)

@@ -41,7 +41,7 @@ const CLAUSES: [&str; 14] = [
 impl Walk<'_> {
     /// Checks a query and qualifies what it reads. Its common table expressions stay in scope: see
     /// [`Walk::subquery`].
-    pub(super) fn query(&mut self, query: &mut Query) -> Result<(), SqlError> {
+    pub(super) fn admit_query(&mut self, query: &mut Query) -> Result<(), SqlError> {
         let Query {
             with,
             body,
@@ -64,17 +64,17 @@ impl Walk<'_> {
         self.absent(pipe_operators.is_empty(), "|>")?;
         let recursive = self.recursive.take().filter(|_| with.is_none());
         if let Some(with) = with {
-            self.with(with)?;
+            self.admit_with(with)?;
         }
-        self.body(body, recursive)?;
+        self.admit_body(body, recursive)?;
         if let Some(order_by) = order_by {
             let OrderBy { kind, interpolate } = order_by;
             self.absent(interpolate.is_none(), "INTERPOLATE")?;
             match kind {
-                OrderByKind::Expressions(items) => self.order(items)?,
+                OrderByKind::Expressions(items) => self.admit_order(items)?,
                 OrderByKind::All(OrderByOptions { sort, nulls_first: _ }) => {
                     self.only(Form::OrderByAll, false, "ORDER BY ALL")?;
-                    self.sort(sort.as_ref())?;
+                    self.admit_sort(sort.as_ref())?;
                 }
             }
         }
@@ -82,9 +82,9 @@ impl Walk<'_> {
             None => {}
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) => {
                 self.absent(limit_by.is_empty(), "LIMIT BY")?;
-                self.optional(limit)?;
+                self.admit_optional(limit)?;
                 if let Some(Offset { value, rows: _ }) = offset {
-                    self.expr(value)?;
+                    self.admit_expr(value)?;
                 }
             }
             Some(LimitClause::OffsetCommaLimit { offset: _, limit: _ }) => {
@@ -93,15 +93,15 @@ impl Walk<'_> {
         }
         if let Some(Fetch { with_ties: _, percent, quantity }) = fetch {
             self.absent(!*percent, "FETCH PERCENT")?;
-            self.optional(quantity)?;
+            self.admit_optional(quantity)?;
         }
         Ok(())
     }
 
-    fn with(&mut self, with: &mut With) -> Result<(), SqlError> {
+    fn admit_with(&mut self, with: &mut With) -> Result<(), SqlError> {
         let With { with_token: _, recursive, cte_tables } = with;
         for cte in cte_tables.iter_mut() {
-            self.ident(&mut cte.alias.name)?;
+            self.quote_ident(&mut cte.alias.name)?;
             // Out of its scope such a name would mean one of the server's own tables.
             if self.rules.is_postgres() && cte.alias.name.value.starts_with("pg_") {
                 let message =
@@ -127,7 +127,7 @@ impl Walk<'_> {
             self.absent(from.is_none() || is_carried, "FROM")?;
             self.recursive = (*recursive && !see_each_other).then(|| alias.name.clone());
             self.subquery(query)?;
-            self.alias(alias)?;
+            self.admit_alias(alias)?;
             if !see_each_other {
                 self.ctes.push(alias.name.clone());
             }
@@ -137,9 +137,9 @@ impl Walk<'_> {
 
     /// `recursive` is the common table expression that the body defines. Only the right side of its
     /// UNION reads it: DuckDB takes the name for a table of its own everywhere else.
-    fn body(&mut self, body: &mut SetExpr, recursive: Option<Ident>) -> Result<(), SqlError> {
+    fn admit_body(&mut self, body: &mut SetExpr, recursive: Option<Ident>) -> Result<(), SqlError> {
         match body {
-            SetExpr::Select(select) => self.select(select),
+            SetExpr::Select(select) => self.admit_select(select),
             SetExpr::Query(query) => self.subquery(query),
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
                 self.only(Form::Minus, !matches!(op, SetOperator::Minus), "MINUS")?;
@@ -149,10 +149,10 @@ impl Walk<'_> {
                 );
                 self.only(Form::ByName, is_listed, "BY NAME")?;
                 let is_union = matches!(op, SetOperator::Union) && is_listed;
-                self.body(left, None)?;
+                self.admit_body(left, None)?;
                 let depth = self.ctes.len();
                 self.ctes.extend(recursive.filter(|_| is_union));
-                let walked = self.body(right, None);
+                let walked = self.admit_body(right, None);
                 self.ctes.truncate(depth);
                 walked
             }
@@ -160,7 +160,7 @@ impl Walk<'_> {
                 self.absent(!*explicit_row, "ROW")?;
                 self.absent(!*value_keyword, "VALUE")?;
                 for Parens { opening_token: _, content, closing_token: _ } in rows {
-                    self.exprs(content)?;
+                    self.admit_exprs(content)?;
                 }
                 Ok(())
             }
@@ -172,12 +172,12 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn tree(&mut self, tree: &mut TableWithJoins) -> Result<(), SqlError> {
+    pub(super) fn admit_tables(&mut self, tree: &mut TableWithJoins) -> Result<(), SqlError> {
         let TableWithJoins { relation, joins } = tree;
-        self.factor(relation)?;
+        self.admit_factor(relation)?;
         for Join { relation, global, join_operator } in joins {
             self.absent(!*global, "GLOBAL")?;
-            self.factor(relation)?;
+            self.admit_factor(relation)?;
             match join_operator {
                 JoinOperator::Join(constraint)
                 | JoinOperator::Inner(constraint)
@@ -186,20 +186,20 @@ impl Walk<'_> {
                 | JoinOperator::Right(constraint)
                 | JoinOperator::RightOuter(constraint)
                 | JoinOperator::FullOuter(constraint)
-                | JoinOperator::CrossJoin(constraint) => self.constraint(constraint)?,
+                | JoinOperator::CrossJoin(constraint) => self.admit_constraint(constraint)?,
                 JoinOperator::Semi(constraint)
                 | JoinOperator::LeftSemi(constraint)
                 | JoinOperator::Anti(constraint)
                 | JoinOperator::LeftAnti(constraint)
                     if self.rules.has(Form::SemiJoin) =>
                 {
-                    self.constraint(constraint)?;
+                    self.admit_constraint(constraint)?;
                 }
                 // What these carry: see the module `carry`.
                 JoinOperator::RightSemi(constraint) | JoinOperator::RightAnti(constraint)
                     if self.rules.has(Form::AsOf) =>
                 {
-                    self.constraint(constraint)?;
+                    self.admit_constraint(constraint)?;
                 }
                 JoinOperator::StraightJoin(JoinConstraint::None)
                     if self.rules.has(Form::Positional) => {}
@@ -221,17 +221,17 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn constraint(&mut self, constraint: &mut JoinConstraint) -> Result<(), SqlError> {
+    fn admit_constraint(&mut self, constraint: &mut JoinConstraint) -> Result<(), SqlError> {
         match constraint {
-            JoinConstraint::On(expr) => self.expr(expr),
+            JoinConstraint::On(expr) => self.admit_expr(expr),
             JoinConstraint::Using(names) => {
-                names.iter_mut().try_for_each(|name| self.object_name(name).map(|_| ()))
+                names.iter_mut().try_for_each(|name| self.admit_object_name(name).map(|_| ()))
             }
             JoinConstraint::Natural | JoinConstraint::None => Ok(()),
         }
     }
 
-    fn factor(&mut self, factor: &mut TableFactor) -> Result<(), SqlError> {
+    fn admit_factor(&mut self, factor: &mut TableFactor) -> Result<(), SqlError> {
         match factor {
             TableFactor::Table {
                 name,
@@ -249,25 +249,25 @@ impl Walk<'_> {
                 self.absent(version.is_none(), "a version of a table")?;
                 self.absent(partitions.is_empty(), "PARTITION")?;
                 self.absent(json_path.is_none(), "a path in a table")?;
-                self.sample(sample)?;
+                self.admit_sample(sample)?;
                 self.absent(index_hints.is_empty(), "an index hint")?;
                 match args {
-                    None => self.relation(name)?,
+                    None => self.admit_relation(name)?,
                     Some(TableFunctionArgs { args, settings }) => {
                         self.absent(settings.is_none(), "SETTINGS")?;
-                        self.table_function(name, args)?;
+                        self.admit_table_function(name, args)?;
                     }
                 }
-                self.optional_alias(alias)
+                self.admit_optional_alias(alias)
             }
             TableFactor::Derived { lateral: _, subquery, alias, sample } => {
-                self.sample(sample)?;
+                self.admit_sample(sample)?;
                 self.subquery(subquery)?;
-                self.optional_alias(alias)
+                self.admit_optional_alias(alias)
             }
             TableFactor::Function { lateral: _, name, args, with_ordinality: _, alias } => {
-                self.table_function(name, args)?;
-                self.optional_alias(alias)
+                self.admit_table_function(name, args)?;
+                self.admit_optional_alias(alias)
             }
             TableFactor::UNNEST {
                 alias,
@@ -277,18 +277,18 @@ impl Walk<'_> {
                 with_ordinality: _,
             } => {
                 self.absent(!*with_offset && with_offset_alias.is_none(), "WITH OFFSET")?;
-                self.exprs(array_exprs)?;
+                self.admit_exprs(array_exprs)?;
                 self.functions.insert("unnest".to_owned());
-                self.optional_alias(alias)
+                self.admit_optional_alias(alias)
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
-                self.tree(table_with_joins)?;
-                self.optional_alias(alias)
+                self.admit_tables(table_with_joins)?;
+                self.admit_optional_alias(alias)
             }
             TableFactor::Pivot { .. } | TableFactor::Unpivot { .. }
                 if self.rules.has(Form::Pivot) =>
             {
-                self.pivot(factor)
+                self.admit_pivot(factor)
             }
             TableFactor::TableFunction { .. }
             | TableFactor::JsonTable { .. }
@@ -303,7 +303,7 @@ impl Walk<'_> {
     }
 
     /// `t PIVOT (sum(a) FOR b IN (1, 2))` and its inverse.
-    fn pivot(&mut self, factor: &mut TableFactor) -> Result<(), SqlError> {
+    fn admit_pivot(&mut self, factor: &mut TableFactor) -> Result<(), SqlError> {
         match factor {
             TableFactor::Pivot {
                 table,
@@ -313,11 +313,11 @@ impl Walk<'_> {
                 default_on_null,
                 alias,
             } => {
-                self.factor(table)?;
-                self.exprs_with_alias(aggregate_functions)?;
-                self.exprs(value_column)?;
+                self.admit_factor(table)?;
+                self.admit_exprs_with_alias(aggregate_functions)?;
+                self.admit_exprs(value_column)?;
                 match value_source {
-                    PivotValueSource::List(values) => self.exprs_with_alias(values)?,
+                    PivotValueSource::List(values) => self.admit_exprs_with_alias(values)?,
                     PivotValueSource::Any(_) | PivotValueSource::Subquery(_) => {
                         self.absent(false, "PIVOT without a list of values")?;
                     }
@@ -329,28 +329,28 @@ impl Walk<'_> {
                     }
                     Some(_) => self.absent(false, "DEFAULT ON NULL")?,
                 }
-                self.optional_alias(alias)
+                self.admit_optional_alias(alias)
             }
             TableFactor::Unpivot { table, value, name, columns, null_inclusion: _, alias } => {
-                self.factor(table)?;
-                self.expr(value)?;
-                self.ident(name)?;
-                self.exprs_with_alias(columns)?;
-                self.optional_alias(alias)
+                self.admit_factor(table)?;
+                self.admit_expr(value)?;
+                self.quote_ident(name)?;
+                self.admit_exprs_with_alias(columns)?;
+                self.admit_optional_alias(alias)
             }
             _ => self.absent(false, "this form of FROM"),
         }
     }
 
-    fn exprs_with_alias(&mut self, items: &mut [ExprWithAlias]) -> Result<(), SqlError> {
+    fn admit_exprs_with_alias(&mut self, items: &mut [ExprWithAlias]) -> Result<(), SqlError> {
         for ExprWithAlias { expr, alias } in items {
-            self.expr(expr)?;
-            alias.as_mut().map_or(Ok(()), |alias| self.ident(alias))?;
+            self.admit_expr(expr)?;
+            alias.as_mut().map_or(Ok(()), |alias| self.quote_ident(alias))?;
         }
         Ok(())
     }
 
-    fn sample(&mut self, sample: &mut Option<TableSampleKind>) -> Result<(), SqlError> {
+    fn admit_sample(&mut self, sample: &mut Option<TableSampleKind>) -> Result<(), SqlError> {
         self.only(Form::Sample, sample.is_none(), "TABLESAMPLE")?;
         let Some(
             TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample),
@@ -363,29 +363,29 @@ impl Walk<'_> {
         self.absent(is_plain, "a method of TABLESAMPLE")?;
         if let Some(TableSampleQuantity { parenthesized: _, value, unit: _ }) = quantity {
             self.absent(matches!(value, Expr::Value(_)), "TABLESAMPLE of an expression")?;
-            self.expr(value)?;
+            self.admit_expr(value)?;
         }
         if let Some(TableSampleSeed { modifier: _, value }) = seed {
-            self.value(value)?;
+            self.admit_value(value)?;
         }
         Ok(())
     }
 
-    fn table_function(
+    fn admit_table_function(
         &mut self,
         name: &mut ObjectName,
         args: &mut [FunctionArg],
     ) -> Result<(), SqlError> {
         if !self.stands_in_from(name) {
-            return Err(self.function_refused(name));
+            return Err(self.function_error(name));
         }
-        self.function_name(name)?;
+        self.admit_function_name(name)?;
         let function = name.to_string();
-        self.arguments(&function, args)
+        self.admit_arguments(&function, args)
     }
 
     /// Qualifies a relation with its schema, or leaves the name of a common table expression.
-    fn relation(&mut self, name: &mut ObjectName) -> Result<(), SqlError> {
+    fn admit_relation(&mut self, name: &mut ObjectName) -> Result<(), SqlError> {
         let span = match name.0.first() {
             Some(ObjectNamePart::Identifier(ident)) => ident.span,
             _ => Span::empty(),
@@ -405,10 +405,10 @@ impl Walk<'_> {
             }
         }
         let parts = name.0.len();
-        if self.common(name)? {
+        if self.admit_common_table(name)? {
             return Ok(());
         }
-        let (schema, plain) = match self.object_name(name)?[..] {
+        let (schema, plain) = match self.admit_object_name(name)?[..] {
             [plain] => (None, plain.to_owned()),
             [schema, plain] => (Some(schema.to_owned()), plain.to_owned()),
             [catalog, schema, plain]
@@ -454,7 +454,7 @@ impl Walk<'_> {
         let quote = self.rules.names.quote();
         let mut idents: Vec<Ident> =
             written.iter().map(|part| Ident::with_quote(quote, part)).collect();
-        idents.iter_mut().try_for_each(|ident| self.ident(ident))?;
+        idents.iter_mut().try_for_each(|ident| self.quote_ident(ident))?;
         *name = ObjectName(idents.into_iter().map(ObjectNamePart::Identifier).collect());
         if let Some(start) = self.places.byte(span.start) {
             self.qualified.push(Qualified { start, parts, name: written });
@@ -465,11 +465,11 @@ impl Walk<'_> {
     /// Returns whether a name is that of a common table expression. The name is then written as in
     /// its definition, since engines differ about which letters they take for the same, and a name
     /// that they take for another one is a table.
-    fn common(&self, name: &mut ObjectName) -> Result<bool, SqlError> {
+    fn admit_common_table(&self, name: &mut ObjectName) -> Result<bool, SqlError> {
         let [ObjectNamePart::Identifier(ident)] = name.0.as_mut_slice() else {
             return Ok(false);
         };
-        self.ident(ident)?;
+        self.quote_ident(ident)?;
         let exact = self.ctes.iter().rev().find(|cte| cte.value == ident.value);
         let found = exact.or_else(|| {
             self.ctes.iter().rev().find(|cte| self.granted.is_one(&cte.value, &ident.value))
@@ -480,18 +480,18 @@ impl Walk<'_> {
         Ok(found.is_some())
     }
 
-    fn optional_alias(&self, alias: &mut Option<TableAlias>) -> Result<(), SqlError> {
-        alias.as_mut().map_or(Ok(()), |alias| self.alias(alias))
+    fn admit_optional_alias(&self, alias: &mut Option<TableAlias>) -> Result<(), SqlError> {
+        alias.as_mut().map_or(Ok(()), |alias| self.admit_alias(alias))
     }
 
-    fn alias(&self, alias: &mut TableAlias) -> Result<(), SqlError> {
+    fn admit_alias(&self, alias: &mut TableAlias) -> Result<(), SqlError> {
         let TableAlias { explicit: _, name, columns, at } = alias;
         self.absent(at.is_none(), "AT")?;
-        self.ident(name)?;
+        self.quote_ident(name)?;
         for TableAliasColumnDef { name, data_type } in columns {
-            self.ident(name)?;
+            self.quote_ident(name)?;
             if let Some(data_type) = data_type {
-                self.data_type(data_type)?;
+                self.admit_data_type(data_type)?;
             }
         }
         Ok(())

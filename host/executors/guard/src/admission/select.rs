@@ -14,7 +14,7 @@ use crate::carry;
 use crate::facts::write_refused;
 
 impl Walk<'_> {
-    pub(super) fn select(&mut self, select: &mut Select) -> Result<(), SqlError> {
+    pub(super) fn admit_select(&mut self, select: &mut Select) -> Result<(), SqlError> {
         let Select {
             select_token: _,
             optimizer_hints,
@@ -60,7 +60,7 @@ impl Walk<'_> {
         {
             self.only(Form::UsingSample, false, "USING SAMPLE")?;
             let sample = qualify.take();
-            let walked = self.select(select);
+            let walked = self.admit_select(select);
             select.qualify = sample;
             return walked;
         }
@@ -75,17 +75,17 @@ impl Walk<'_> {
             None | Some(Distinct::All | Distinct::Distinct) => {}
             Some(Distinct::On(items)) => {
                 self.only(Form::DistinctOn, false, "DISTINCT ON")?;
-                self.exprs(items)?;
+                self.admit_exprs(items)?;
             }
         }
         for tree in from {
-            self.tree(tree)?;
+            self.admit_tables(tree)?;
         }
         for view in lateral_views {
-            self.lateral_view(view)?;
+            self.admit_lateral_view(view)?;
         }
-        projection.iter_mut().try_for_each(|item| self.item(item))?;
-        self.optional(selection)?;
+        projection.iter_mut().try_for_each(|item| self.admit_item(item))?;
+        self.admit_optional(selection)?;
         match group_by {
             GroupByExpr::All(modifiers) => {
                 self.only(Form::GroupByAll, false, "GROUP BY ALL")?;
@@ -101,34 +101,34 @@ impl Walk<'_> {
                     };
                     self.absent(is_listed, "a modifier of GROUP BY")?;
                 }
-                self.exprs(items)?;
+                self.admit_exprs(items)?;
             }
         }
-        self.optional(having)?;
+        self.admit_optional(having)?;
         for NamedWindowDefinition(name, window) in named_window {
-            self.ident(name)?;
+            self.quote_ident(name)?;
             match window {
-                NamedWindowExpr::NamedWindow(name) => self.ident(name)?,
-                NamedWindowExpr::WindowSpec(spec) => self.window(spec)?,
+                NamedWindowExpr::NamedWindow(name) => self.quote_ident(name)?,
+                NamedWindowExpr::WindowSpec(spec) => self.admit_window(spec)?,
             }
         }
-        self.optional(qualify)
+        self.admit_optional(qualify)
     }
 
     /// `LATERAL VIEW explode(items) t AS item`
-    fn lateral_view(&mut self, view: &mut LateralView) -> Result<(), SqlError> {
+    fn admit_lateral_view(&mut self, view: &mut LateralView) -> Result<(), SqlError> {
         let LateralView { lateral_view, lateral_view_name, lateral_col_alias, outer: _ } = view;
         let is_call = match lateral_view {
             Expr::Function(function) => self.stands_in_from(&function.name),
             _ => false,
         };
         self.absent(is_call, "LATERAL VIEW without a function that makes rows")?;
-        self.expr(lateral_view)?;
-        self.object_name(lateral_view_name)?;
-        self.idents(lateral_col_alias)
+        self.admit_expr(lateral_view)?;
+        self.admit_object_name(lateral_view_name)?;
+        self.quote_idents(lateral_col_alias)
     }
 
-    fn item(&mut self, item: &mut SelectItem) -> Result<(), SqlError> {
+    fn admit_item(&mut self, item: &mut SelectItem) -> Result<(), SqlError> {
         match item {
             SelectItem::UnnamedExpr(Expr::Function(function))
                 if self.rules.has(Form::Pivot)
@@ -138,30 +138,30 @@ impl Walk<'_> {
             {
                 self.check_carried_list(function)
             }
-            SelectItem::UnnamedExpr(expr) => self.expr(expr),
+            SelectItem::UnnamedExpr(expr) => self.admit_expr(expr),
             SelectItem::ExprWithAlias { expr, alias } => {
-                self.ident(alias)?;
-                self.expr(expr)
+                self.quote_ident(alias)?;
+                self.admit_expr(expr)
             }
             SelectItem::ExprWithAliases { expr, aliases } => {
                 self.only(Form::ColumnAliases, false, "AS (…)")?;
-                self.idents(aliases)?;
-                self.expr(expr)
+                self.quote_idents(aliases)?;
+                self.admit_expr(expr)
             }
             SelectItem::QualifiedWildcard(kind, options) => {
-                self.wildcard(options)?;
+                self.admit_wildcard(options)?;
                 match kind {
                     SelectItemQualifiedWildcardKind::ObjectName(name) => {
-                        self.object_name(name).map(|_| ())
+                        self.admit_object_name(name).map(|_| ())
                     }
-                    SelectItemQualifiedWildcardKind::Expr(expr) => self.expr(expr),
+                    SelectItemQualifiedWildcardKind::Expr(expr) => self.admit_expr(expr),
                 }
             }
-            SelectItem::Wildcard(options) => self.wildcard(options),
+            SelectItem::Wildcard(options) => self.admit_wildcard(options),
         }
     }
 
-    pub(super) fn wildcard(
+    pub(super) fn admit_wildcard(
         &mut self,
         options: &mut WildcardAdditionalOptions,
     ) -> Result<(), SqlError> {
@@ -182,37 +182,37 @@ impl Walk<'_> {
         )?;
         match opt_exclude {
             None => {}
-            Some(ExcludeSelectItem::Single(name)) => self.object_name(name).map(|_| ())?,
+            Some(ExcludeSelectItem::Single(name)) => self.admit_object_name(name).map(|_| ())?,
             Some(ExcludeSelectItem::Multiple(names)) => {
-                names.iter_mut().try_for_each(|name| self.object_name(name).map(|_| ()))?;
+                names.iter_mut().try_for_each(|name| self.admit_object_name(name).map(|_| ()))?;
             }
         }
         if let Some(ExceptSelectItem { first_element, additional_elements }) = opt_except {
-            self.ident(first_element)?;
-            self.idents(additional_elements)?;
+            self.quote_ident(first_element)?;
+            self.quote_idents(additional_elements)?;
         }
         if let Some(ReplaceSelectItem { items }) = opt_replace {
             for item in items {
                 let ReplaceSelectElement { expr, column_name, as_keyword: _ } = &mut **item;
-                self.expr(expr)?;
-                self.ident(column_name)?;
+                self.admit_expr(expr)?;
+                self.quote_ident(column_name)?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn order(&mut self, items: &mut [OrderByExpr]) -> Result<(), SqlError> {
+    pub(super) fn admit_order(&mut self, items: &mut [OrderByExpr]) -> Result<(), SqlError> {
         for OrderByExpr { expr, options: OrderByOptions { sort, nulls_first: _ }, with_fill } in
             items
         {
-            self.sort(sort.as_ref())?;
+            self.admit_sort(sort.as_ref())?;
             self.absent(with_fill.is_none(), "WITH FILL")?;
-            self.expr(expr)?;
+            self.admit_expr(expr)?;
         }
         Ok(())
     }
 
-    pub(super) fn sort(&self, sort: Option<&OrderBySort>) -> Result<(), SqlError> {
+    pub(super) fn admit_sort(&self, sort: Option<&OrderBySort>) -> Result<(), SqlError> {
         self.absent(
             sort.is_none_or(|sort| matches!(sort, OrderBySort::Asc | OrderBySort::Desc)),
             "USING",

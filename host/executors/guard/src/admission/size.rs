@@ -16,7 +16,7 @@ const PATTERN: usize = 1_000;
 impl Walk<'_> {
     /// A size is a constant, and those of a statement together multiply by at most
     /// [`AMPLIFICATION`].
-    pub(super) fn size(
+    pub(super) fn bound_size(
         &mut self,
         function: &str,
         arg: Option<&FunctionArg>,
@@ -38,12 +38,12 @@ impl Walk<'_> {
                 self.amplification = product;
                 Ok(())
             }
-            None => Err(self.size_refused(function)),
+            None => Err(self.size_error(function)),
         }
     }
 
     /// A text that is put in at many places is a constant, and its bytes count as a size.
-    pub(super) fn insert(
+    pub(super) fn bound_insert(
         &mut self,
         function: &str,
         arg: Option<&FunctionArg>,
@@ -60,7 +60,7 @@ impl Walk<'_> {
     }
 
     /// The text that `format` follows is a constant, and its widths are small.
-    pub(super) fn format(
+    pub(super) fn bound_format(
         &mut self,
         function: &str,
         arg: Option<&FunctionArg>,
@@ -69,11 +69,11 @@ impl Walk<'_> {
             Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) => {
                 value.value.clone().into_string().unwrap_or_default()
             }
-            _ => return Err(self.size_refused(function)),
+            _ => return Err(self.size_error(function)),
         };
         // Formats in braces may hold a width too, and a width may be an argument there.
         if !self.rules.is_postgres() && !has_small_numbers(&text) {
-            return Err(self.size_refused(function));
+            return Err(self.size_error(function));
         }
         let mut rest = text.as_str();
         while let Some((_, after)) = rest.split_once('%') {
@@ -84,14 +84,14 @@ impl Walk<'_> {
             let is_small =
                 width.is_empty() || width.parse::<u64>().is_ok_and(|width| width <= 1_000);
             if !is_small || after[end..].starts_with('*') {
-                return Err(self.size_refused(function));
+                return Err(self.size_error(function));
             }
             rest = after.get(end + 1..).unwrap_or_default();
         }
         Ok(())
     }
 
-    fn size_refused(&self, function: &str) -> SqlError {
+    fn size_error(&self, function: &str) -> SqlError {
         let message = format!(
             "`{function}` is refused: its size, or the text that it puts in, must be a constant, \
              and all sizes of a statement multiply by at most {AMPLIFICATION}"
@@ -100,7 +100,11 @@ impl Walk<'_> {
     }
 
     /// A series between constants, with a constant step: so many rows as it has count as a size.
-    pub(super) fn series(&mut self, function: &str, args: &[FunctionArg]) -> Result<(), SqlError> {
+    pub(super) fn bound_series(
+        &mut self,
+        function: &str,
+        args: &[FunctionArg],
+    ) -> Result<(), SqlError> {
         let given: Option<Vec<&Expr>> = args
             .iter()
             .map(|arg| match arg {
@@ -109,16 +113,18 @@ impl Walk<'_> {
             })
             .collect();
         let rows = given.and_then(|given| match given[..] {
-            [stop] => rows(Point::Number(0), point(stop)?, 1),
-            [start, stop] => rows(point(start)?, point(stop)?, 1),
-            [start, stop, step] => rows(point(start)?, point(stop)?, step_of(step)?),
+            [stop] => count_rows(Point::Number(0), read_point(stop)?, 1),
+            [start, stop] => count_rows(read_point(start)?, read_point(stop)?, 1),
+            [start, stop, step] => {
+                count_rows(read_point(start)?, read_point(stop)?, step_of(step)?)
+            }
             _ => None,
         });
         self.amplify(function, rows)
     }
 
     /// A regular expression that engines match by trying is a constant, and short.
-    pub(super) fn pattern(&self, pattern: &Expr) -> Result<(), SqlError> {
+    pub(super) fn bound_pattern(&self, pattern: &Expr) -> Result<(), SqlError> {
         let is_short = match pattern {
             Expr::Value(value) => value
                 .value
@@ -146,7 +152,7 @@ enum Point {
     Day(i64),
 }
 
-fn rows(start: Point, stop: Point, step: u64) -> Option<u64> {
+fn count_rows(start: Point, stop: Point, step: u64) -> Option<u64> {
     let length = match (start, stop) {
         (Point::Number(start), Point::Number(stop)) | (Point::Day(start), Point::Day(stop)) => {
             start.abs_diff(stop)
@@ -157,31 +163,31 @@ fn rows(start: Point, stop: Point, step: u64) -> Option<u64> {
 }
 
 /// A constant number, or the day of a constant date or time.
-fn point(expr: &Expr) -> Option<Point> {
+fn read_point(expr: &Expr) -> Option<Point> {
     match expr {
         Expr::Value(value) => match &value.value {
             Value::Number(digits, false) => digits.parse().ok().map(Point::Number),
-            Value::SingleQuotedString(text) => day(text),
+            Value::SingleQuotedString(text) => read_day(text),
             _ => None,
         },
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match point(expr)? {
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match read_point(expr)? {
             Point::Number(number) => number.checked_neg().map(Point::Number),
             Point::Day(_) => None,
         },
-        Expr::Nested(inner) => point(inner),
+        Expr::Nested(inner) => read_point(inner),
         // A time that becomes a number counts in other units.
-        Expr::Cast { expr, data_type, .. } => point(expr).filter(|point| {
+        Expr::Cast { expr, data_type, .. } => read_point(expr).filter(|point| {
             let is_time = matches!(data_type, DataType::Date | DataType::Timestamp(..));
             matches!(point, Point::Day(_)) == is_time
         }),
         Expr::TypedString(typed) => match &typed.value.value {
-            Value::SingleQuotedString(text) => day(text),
+            Value::SingleQuotedString(text) => read_day(text),
             _ => None,
         },
         Expr::Function(function) => match &function.args {
             FunctionArguments::List(list) if is_of_dates(&function.name.to_string()) => {
                 match &list.args[..] {
-                    [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => point(expr),
+                    [FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))] => read_point(expr),
                     _ => None,
                 }
             }
@@ -198,7 +204,7 @@ fn is_of_dates(function: &str) -> bool {
 }
 
 /// The day of `2024-01-31`, with or without a time.
-fn day(text: &str) -> Option<Point> {
+fn read_day(text: &str) -> Option<Point> {
     let mut parts = text.get(..10)?.split('-').map(str::parse::<i64>);
     let year = parts.next()?.ok()?;
     let month = parts.next()?.ok()?;
@@ -237,7 +243,7 @@ fn step_of(expr: &Expr) -> Option<u64> {
             };
             (number != 0).then(|| number.unsigned_abs().saturating_mul(days))
         }
-        other => match point(other)? {
+        other => match read_point(other)? {
             Point::Number(step) => (step != 0).then(|| step.unsigned_abs()),
             Point::Day(_) => None,
         },

@@ -16,24 +16,24 @@ const LONGEST: u64 = 10_000;
 
 impl Walk<'_> {
     /// Accepts the types that are listed here, and refuses all others.
-    pub(super) fn data_type(&self, data_type: &mut DataType) -> Result<(), SqlError> {
+    pub(super) fn admit_data_type(&self, data_type: &mut DataType) -> Result<(), SqlError> {
         use DataType as T;
         let is_listed = match &mut *data_type {
-            T::Custom(name, modifiers) => return self.custom(name, modifiers),
+            T::Custom(name, modifiers) => return self.admit_custom_type(name, modifiers),
             T::Array(ArrayElemTypeDef::AngleBracket(element))
                 if self.rules.has(Form::Structures) =>
             {
-                return self.data_type(element);
+                return self.admit_data_type(element);
             }
             T::Map(key, value, _) if self.rules.has(Form::Structures) => {
-                self.data_type(key)?;
-                return self.data_type(value);
+                self.admit_data_type(key)?;
+                return self.admit_data_type(value);
             }
             T::Struct(fields, _) if self.rules.has(Form::Structures) => {
                 for StructField { field_name, field_type, options } in fields {
                     self.absent(options.is_none(), "OPTIONS")?;
-                    field_name.as_mut().map_or(Ok(()), |name| self.ident(name))?;
-                    self.data_type(field_type)?;
+                    field_name.as_mut().map_or(Ok(()), |name| self.quote_ident(name))?;
+                    self.admit_data_type(field_type)?;
                 }
                 return Ok(());
             }
@@ -41,7 +41,7 @@ impl Walk<'_> {
                 ArrayElemTypeDef::SquareBracket(element, _)
                 | ArrayElemTypeDef::Qualified(element, _),
             ) => {
-                return self.data_type(element);
+                return self.admit_data_type(element);
             }
             T::Character(length) | T::Char(length) => match length {
                 None => true,
@@ -100,16 +100,20 @@ impl Walk<'_> {
                 !self.rules.is_postgres() && self.rules.types.has(&name)
             }
         };
-        if is_listed { Ok(()) } else { Err(self.type_refused(&data_type.to_string())) }
+        if is_listed { Ok(()) } else { Err(self.type_error(&data_type.to_string())) }
     }
 
-    fn custom(&self, name: &mut ObjectName, modifiers: &[String]) -> Result<(), SqlError> {
+    fn admit_custom_type(
+        &self,
+        name: &mut ObjectName,
+        modifiers: &[String],
+    ) -> Result<(), SqlError> {
         let shown = name.to_string();
-        let parts = self.object_name(name)?;
+        let parts = self.admit_object_name(name)?;
         let plain = match parts[..] {
             [plain] => plain,
             ["pg_catalog", plain] if self.rules.is_postgres() => plain,
-            _ => return Err(self.type_refused(&shown)),
+            _ => return Err(self.type_error(&shown)),
         };
         let plain = plain.to_ascii_lowercase();
         if !self.rules.types.has(&plain)
@@ -120,14 +124,14 @@ impl Walk<'_> {
                 modifier.parse().is_ok_and(|length: u64| length <= LONGEST)
             })
         {
-            return Err(self.type_refused(&shown));
+            return Err(self.type_error(&shown));
         }
         // Unquoted, since `"decimal"` is no type where `decimal` is one.
         *name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new(plain))]);
         Ok(())
     }
 
-    fn type_refused(&self, shown: &str) -> SqlError {
+    fn type_error(&self, shown: &str) -> SqlError {
         let message = format!(
             "type `{}` is refused: it is not among those that statements may use",
             syrch_core::text::clip(shown, 64)
