@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::data::{DEPARTMENTS, FIRST, LAST, OPINIONS, PLACES, TRADES};
 use crate::random::Random;
 
-/// Why the database was not made.
+/// The reason why the database was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum ShopError {
     /// SQLite cannot write the database.

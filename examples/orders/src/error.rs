@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why the database was not made.
+/// The reason why the database was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum OrdersError {
     /// Something else is there, and nobody said that it may go.

@@ -9,7 +9,7 @@ const LARGEST: f64 = 1_000.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale(f64);
 
-/// Why a scale was refused.
+/// The reason why a scale was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the scale is a number from {SMALLEST} to {LARGEST}")]
 pub struct ScaleError;

@@ -143,7 +143,7 @@ fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
     context.notes.origin_of(sql).or((!is_unknown).then_some(OriginReport::Generated))
 }
 
-/// Why the reward doubts the statement of the answer, if it accepts it in doubt.
+/// The reason why the reward doubts the statement of the answer, if it accepts it in doubt.
 fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let (task, candidate) = grounded.candidate.as_ref()?;
     let known = context.run.trace.candidates();

@@ -3,7 +3,7 @@
 use syrch_core::SqlError;
 use syrch_core::ports::DatabaseError;
 
-/// Why a case cannot be read: the place, and what is wrong there.
+/// The reason why a case cannot be read: the place, and what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct CaseError {
@@ -21,7 +21,8 @@ fn reason(error: &DatabaseError) -> String {
     }
 }
 
-/// Why a case could not be run. What the plugin did is no error: it is part of what the case gives.
+/// The reason why a case could not be run. What the plugin did is no error: it is part of what the
+/// case gives.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The input does not have the arguments of the role.

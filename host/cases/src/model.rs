@@ -25,7 +25,7 @@ pub(crate) struct ScriptedReply {
     text: Option<String>,
     /// The raw text as a JSON document.
     json: Option<Value>,
-    /// Why there is no reply.
+    /// The reason why there is no reply.
     error: Option<Value>,
     truncated: bool,
     logprob: Option<f64>,

@@ -13,7 +13,7 @@ use syrch_grade::suite::{self, Gold, Question};
 pub(crate) struct Expected {
     /// The results, in the order of the suite, each with what the rules must know of it.
     pub(crate) golds: Vec<(ResultSet, Facts)>,
-    /// Why there is no result; `None` if there is one.
+    /// The reason why there is no result; `None` if there is one.
     pub(crate) fault: Option<String>,
 }
 

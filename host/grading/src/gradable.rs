@@ -57,8 +57,8 @@ pub(super) async fn ungradable(
     Ok(faults)
 }
 
-/// Why a question has no expected answer that can be used; `None` if it has one, as far as can be
-/// known before it is run.
+/// The reason why a question has no expected answer that can be used; `None` if it has one, as far
+/// as can be known before it is run.
 async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<String> {
     let mut first = None;
     for gold in &question.golds {

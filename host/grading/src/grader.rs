@@ -33,7 +33,7 @@ const CACHED: usize = 256;
 /// The size of the cached answers in memory, in bytes.
 const CACHED_BYTES: usize = 128 << 20;
 
-/// Which searches of a run leave a journal in the run's folder.
+/// The searches of a run that leave a journal in the run's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Traces {
     /// No search leaves a journal.

@@ -35,7 +35,7 @@ pub struct GridCell {
     pub settings: Settings,
 }
 
-/// Why a grid cannot be made.
+/// The reason why a grid cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// A knob may not have a value, or no plugin implements its role.

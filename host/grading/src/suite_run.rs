@@ -64,7 +64,7 @@ pub struct SuiteOptions {
     /// The number of consecutive failures of the endpoint after which the run stops; 0 if it never
     /// does.
     pub max_outages: u32,
-    /// Which searches leave a journal in the run's folder.
+    /// The searches that leave a journal in the run's folder.
     pub traces: Traces,
     /// True if the run stops once the comparison of its first two arms is decided.
     pub stop_early: bool,

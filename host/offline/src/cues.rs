@@ -182,7 +182,7 @@ impl Reader<'_> {
         if let Some(length) = self.any(&["order of", "order for", "order according to"]) {
             return Some((length, Cue::OrderBy));
         }
-        fn is_descending(word: &str) -> Option<bool> {
+        fn read_direction(word: &str) -> Option<bool> {
             match word {
                 "high" | "large" | "big" | "old" | "most" | "z" => Some(true),
                 "low" | "small" | "young" | "least" | "a" => Some(false),
@@ -195,7 +195,7 @@ impl Reader<'_> {
         let first = from + usize::from(from == 1 && self.word(1) == "the");
         if self.word(first + 1) == "to"
             && let (Some(down), Some(up)) =
-                (is_descending(self.word(first)), is_descending(second(first + 2)))
+                (read_direction(self.word(first)), read_direction(second(first + 2)))
             && down != up
         {
             let the = usize::from(self.word(first + 2) == "the");

@@ -6,8 +6,8 @@ use syrch_core::ports::Timing;
 
 use crate::{Settings, Which};
 
-/// Which statement is measured when: each is once the first and once the second of a pair, and a
-/// drift of the machine's speed that is even meets both alike.
+/// The order in which statements are measured: each is once the first and once the second of a
+/// pair, and a drift of the machine's speed that is even meets both alike.
 pub(crate) const ORDER: [Which; 6] =
     [Which::Best, Which::Candidate, Which::Candidate, Which::Best, Which::Best, Which::Candidate];
 

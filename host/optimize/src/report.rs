@@ -16,11 +16,11 @@ const NOISY: f64 = 0.2;
 pub struct Report {
     /// The outcome of the optimization.
     pub outcome: Outcome,
-    /// Why it was an error, why the statement is unsupported, or why an accepted statement is not
-    /// used.
+    /// The reason why it was an error, why the statement is unsupported, or why an accepted
+    /// statement is not used.
     pub reason: Option<String>,
-    /// Why it ended early, if the user or the deadline ended it: what is reported was verified all
-    /// the same.
+    /// The reason why it ended early, if the user or the deadline ended it: what is reported was
+    /// verified all the same.
     pub interrupted: Option<String>,
     /// The statement as the user gave it.
     pub given: String,
@@ -77,7 +77,7 @@ pub struct Iteration {
     pub n: u32,
     /// The family of rewrites that the rewriter named.
     pub family: String,
-    /// Why it should be faster, in the rewriter's words.
+    /// The reason why it should be faster, in the rewriter's words.
     pub reason: String,
     /// The statement as it was run, or as it was proposed where it was refused; empty when there
     /// was none.

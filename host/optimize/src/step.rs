@@ -18,7 +18,7 @@ pub enum Which {
     Candidate,
 }
 
-/// Why a statement is timed.
+/// The reason why a statement is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {

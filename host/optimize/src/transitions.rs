@@ -7,7 +7,7 @@ use syrch_core::{Column, SqlError, SqlErrorKind};
 use crate::machine::Phase;
 use crate::{Fed, IterationState, Optimization, OutOfTurn, Outcome, Proposed, is_faster};
 
-/// Why the versions of the data may differ.
+/// The reason why the versions of the data may differ.
 const WRITTEN: &str = "the database was written to during the optimization";
 
 impl Optimization {

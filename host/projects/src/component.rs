@@ -18,7 +18,7 @@ const FUNCTION: char = '#';
 /// The prefix of the exports of the contract's roles.
 const PACKAGE: &str = "syrch:plugin/";
 
-/// Why no component can be made of a module.
+/// The reason why no component can be made of a module.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentError {
     /// The WIT cannot be read, or has no such world.

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::definition::FILE;
 use crate::{ComponentError, Language};
 
-/// Why a project cannot be written, read or built.
+/// The reason why a project cannot be written, read or built.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The name of a plugin is none.
@@ -93,7 +93,7 @@ pub enum Error {
     NothingMade {
         /// The name of the tool that ran, such as `cargo build`.
         tool: String,
-        /// Why the tool left no component, as the message shows it.
+        /// The reason why the tool left no component, as the message shows it.
         why: String,
     },
     /// The compiled module is no plugin of the roles.

@@ -163,7 +163,7 @@ impl Runtime {
     /// fit; `compiling` is called before.
     ///
     /// # Errors
-    /// Why the component is refused; see [`LoadError`].
+    /// When the component is refused; see [`LoadError`].
     pub async fn load(
         &self,
         name: &str,

@@ -49,7 +49,7 @@ pub(crate) struct Edited {
 /// Applies a step to a copy of `graph`; `standing` is the progress of a task by its id.
 ///
 /// # Errors
-/// Why the whole step is refused.
+/// When the whole step is refused.
 pub(crate) fn apply(
     graph: &Graph,
     step: &Step,

@@ -48,9 +48,9 @@ impl ByWords {
     }
 }
 
-/// Why a question is not found, with the nearest known one. `who` is the subject of the message:
-/// "the recorded answers have none to this question". The message may quote a known question, so it
-/// is not for guests.
+/// The reason why a question is not found, with the nearest known one. `who` is the subject of the
+/// message: "the recorded answers have none to this question". The message may quote a known
+/// question, so it is not for guests.
 pub(crate) fn miss_message(
     who: &str,
     known: &[impl Known],

@@ -114,7 +114,7 @@ impl Server {
         SERVERS[usize::from(kind == Kind::Spark)].get_or_init(|| Self::start(kind)).as_ref()
     }
 
-    /// Which program it is.
+    /// The kind of the server.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind

@@ -33,7 +33,7 @@ impl Connector {
     /// Loads the driver and opens the database once, so that errors show.
     ///
     /// # Errors
-    /// Why the database cannot be opened.
+    /// When the database cannot be opened.
     pub(crate) fn open(config: AdbcConfig) -> Result<Self, DatabaseError> {
         config.check()?;
         let file = config
@@ -103,7 +103,7 @@ impl Connector {
     /// connections.
     ///
     /// # Errors
-    /// Why there is none.
+    /// When there is none.
     pub(crate) fn connect(&self) -> Result<ManagedConnection, DatabaseError> {
         let options = self.config.connection.iter().map(|(name, value)| {
             (
@@ -123,7 +123,7 @@ impl Connector {
     /// A connection that is set up for a statement.
     ///
     /// # Errors
-    /// Why there is none.
+    /// When there is none.
     pub(crate) fn session(&self) -> Result<ManagedConnection, DatabaseError> {
         if let Some(connection) = lock(&self.idle).pop() {
             return Ok(connection);

@@ -60,7 +60,7 @@ impl Connector {
     /// Connects to the first server that answers.
     ///
     /// # Errors
-    /// Why the last of them does not.
+    /// When none answers: the reason of the last one.
     pub(crate) async fn connect(&self) -> Result<Link, DatabaseError> {
         let unreachable = |reason: String| DatabaseError::Unreachable {
             path: self.target.display_address(),

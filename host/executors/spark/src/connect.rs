@@ -104,7 +104,7 @@ impl Connection {
     /// each message of the server.
     ///
     /// # Errors
-    /// Why the server cannot be reached, or refuses the user or the session's settings.
+    /// When the server cannot be reached, or refuses the user or the session's settings.
     pub(crate) async fn open(target: Target, message_bytes: usize) -> Result<Self, DatabaseError> {
         let headers = Headers::for_target(&target)?;
         let endpoint = endpoint(&target)?;

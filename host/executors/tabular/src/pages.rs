@@ -28,7 +28,7 @@ const DELTA_BYTE_ARRAY: i64 = 7;
 /// parts of others.
 ///
 /// # Errors
-/// Why unpacking would cost too much, or that the file is damaged.
+/// When unpacking would cost too much, or the file is damaged.
 pub(crate) fn check(file: &File, metadata: &ParquetMetaData) -> Result<u64, String> {
     let mut repeating = 0;
     // A group without rows has no pages where its columns begin.

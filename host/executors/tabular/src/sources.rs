@@ -78,8 +78,9 @@ fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
 /// that names no file.
 #[must_use]
 pub fn is_tabular(path: &Path) -> bool {
-    let is_missing = || fs::symlink_metadata(path).is_err();
-    Source::from_path(path).is_some() || path.is_dir() || is_pattern(path) && is_missing()
+    Source::from_path(path).is_some()
+        || path.is_dir()
+        || is_pattern(path) && fs::symlink_metadata(path).is_err()
 }
 
 /// Returns true if a path has characters that stand for others.

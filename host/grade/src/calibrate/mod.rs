@@ -53,7 +53,7 @@ pub struct Point {
     pub right: bool,
 }
 
-/// Why no curve can be fitted.
+/// The reason why no curve can be fitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrateError {
     /// There are fewer than [`LEAST_ANSWERS`] answers.

@@ -43,7 +43,7 @@ pub struct Shares {
     pub right: u64,
 }
 
-/// Why a way is not chosen, whatever its Brier score.
+/// The reason why a way is not chosen, whatever its Brier score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
     /// It takes more answers: [`LEAST_ISOTONIC`].
@@ -82,7 +82,7 @@ pub struct Measured {
     pub calibration_error: f64,
     /// Area under the ROC curve.
     pub auroc: f64,
-    /// Why it is not chosen.
+    /// The reason why it is not chosen.
     pub against: Option<Against>,
 }
 

@@ -21,7 +21,7 @@ pub enum FailOn {
     NotBetter,
 }
 
-/// Why a text is no condition.
+/// The reason why a text is no condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FailOnError {
     /// There is no such condition.

@@ -64,8 +64,8 @@ pub fn plausible<'a>(questions: impl IntoIterator<Item = &'a [Sampled<'a>]>) -> 
     tally.end()
 }
 
-/// Why a share of right answers is more than anybody could reach by choosing among recorded
-/// answers; `None` if it is not.
+/// The reason why a share of right answers is more than anybody could reach by choosing among
+/// recorded answers; `None` if it is not.
 #[must_use]
 pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
     let low = wilson(right, of).low;

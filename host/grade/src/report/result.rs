@@ -71,7 +71,7 @@ pub struct ResultRow {
     pub error: Option<String>,
     /// The class of the error, by the names of the exit codes.
     pub error_class: Option<String>,
-    /// Why the expected answer could not be had.
+    /// The reason why the expected answer could not be had.
     pub gold_fault: Option<String>,
     /// True if an earlier try failed and was repeated.
     pub retried: bool,

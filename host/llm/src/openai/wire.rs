@@ -154,7 +154,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     })
 }
 
-/// Why a filter stopped the prompt, as Gemini says it.
+/// The reason why a filter stopped the prompt, as Gemini says it.
 fn blocked(body: &Value) -> Option<&str> {
     let places = ["/promptFeedback/blockReason", "/prompt_feedback/block_reason"];
     places.iter().find_map(|place| body.pointer(place)?.as_str())

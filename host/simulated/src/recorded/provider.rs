@@ -77,7 +77,8 @@ impl RecordedProvider {
         Ok(statement(&answer.sql, None, &call.request.expect, &self.config.limits)?.reply(usage()))
     }
 
-    /// Why there is no answer. The message may quote a recorded question, so it is not for guests.
+    /// The reason why there is no answer. The message may quote a recorded question, so it is not
+    /// for guests.
     fn miss_error(&self, call: &ModelCall) -> LlmError {
         let question = &call.problem.question;
         let database = &call.catalog.database;

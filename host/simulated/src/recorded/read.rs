@@ -16,7 +16,7 @@ const QUESTIONS: &str = "questions.jsonl";
 /// Bytes of one line at most.
 const LINE: u64 = 16 << 20;
 
-/// Why recorded answers cannot be read; lines count from 1.
+/// The reason why recorded answers cannot be read; lines count from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     /// A file cannot be opened or read.

@@ -84,7 +84,7 @@ impl SimulatedProvider {
         self.suite.find(&call.problem.question, &call.catalog.database)
     }
 
-    /// Why a call's question is not found, with the nearest of all questions.
+    /// The reason why a call's question is not found, with the nearest of all questions.
     fn miss_error(&self, call: &ModelCall) -> LlmError {
         let question = &call.problem.question;
         let database = &call.catalog.database;

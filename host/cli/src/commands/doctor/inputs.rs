@@ -16,7 +16,7 @@ use crate::config::spec::STRATEGY;
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome};
 
-/// Which config files there are, and whether they can be read.
+/// Reports the config files that there are, and those that cannot be read.
 pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
     if let Some(failure) = broken {
         return Check::from_failure("config", failure);

@@ -17,7 +17,7 @@ const TARGET: &str = "wasm32-wasip2";
 /// The time that the compiler may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Which versions this program is made of.
+/// Reports the versions that this program is made of.
 pub(super) fn host() -> Check {
     let commit = version::commit().map(|commit| format!(", commit {commit}")).unwrap_or_default();
     let os = std::env::consts::OS;

@@ -70,7 +70,7 @@ impl PostgresBench {
     /// Connects to the server.
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// When there is no connection.
     pub(crate) async fn open(
         connector: Arc<Connector>,
         snapshot: Arc<Snapshot>,

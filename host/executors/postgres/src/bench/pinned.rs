@@ -139,7 +139,7 @@ impl Connection {
     /// The session, or a new one where it is gone.
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// When there is no connection.
     pub(super) async fn take_session(&mut self) -> Result<Pinned, DatabaseError> {
         match self.pinned.take() {
             Some(pinned) if !pinned.client().is_closed() => Ok(pinned),

@@ -16,7 +16,7 @@ use crate::report::ResultRow;
 /// Lines in a row group.
 const GROUP: usize = 8192;
 
-/// Why there is no Parquet file.
+/// The reason why there is no Parquet file.
 #[derive(Debug, thiserror::Error)]
 pub enum ParquetFault {
     /// The answers make no table.
