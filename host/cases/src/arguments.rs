@@ -127,7 +127,7 @@ impl Input {
                     .and_then(|fresh| usize::try_from(fresh).ok())
                     .filter(|fresh| *fresh <= seen.len());
                 let fresh = fresh.ok_or_else(|| {
-                    self.wrong(
+                    self.input_error(
                         "`fresh` is the number of observations at the end of `seen` that are new"
                             .to_owned(),
                     )
@@ -160,7 +160,7 @@ impl Input {
         })
     }
 
-    fn wrong(&self, message: String) -> RunError {
+    fn input_error(&self, message: String) -> RunError {
         RunError::Input { role: self.role.name(), message }
     }
 
@@ -176,7 +176,7 @@ impl Input {
         or: impl FnOnce() -> T,
     ) -> Result<T, RunError> {
         let Some(value) = self.take(name) else { return Ok(or()) };
-        fill::read(value, fill).map_err(|error| self.wrong(format!("`{name}`: {error}")))
+        fill::read(value, fill).map_err(|error| self.input_error(format!("`{name}`: {error}")))
     }
 
     fn list<T: serde::de::DeserializeOwned>(
@@ -185,7 +185,7 @@ impl Input {
         fill: fn(Value) -> Filled,
     ) -> Result<Vec<T>, RunError> {
         let Some(value) = self.take(name) else { return Ok(Vec::new()) };
-        fill::read_list(value, name, fill).map_err(|error| self.wrong(error))
+        fill::read_list(value, name, fill).map_err(|error| self.input_error(error))
     }
 
     fn items(&mut self, name: &str) -> Result<Vec<Map<String, Value>>, RunError> {
@@ -237,7 +237,7 @@ impl Input {
         fill: fn(Value) -> Filled,
     ) -> Result<T, RunError> {
         let given = of.shift_remove(name).unwrap_or_else(|| Value::Object(Map::new()));
-        fill::read(given, fill).map_err(|error| self.wrong(format!("`{name}`: {error}")))
+        fill::read(given, fill).map_err(|error| self.input_error(format!("`{name}`: {error}")))
     }
 
     fn nothing_more(
@@ -247,7 +247,7 @@ impl Input {
         names: &[&str],
     ) -> Result<(), RunError> {
         match of.keys().next() {
-            Some(key) => Err(self.wrong(fill::unknown(what, key, names.iter().copied()))),
+            Some(key) => Err(self.input_error(fill::unknown(what, key, names.iter().copied()))),
             None => Ok(()),
         }
     }
@@ -294,10 +294,12 @@ impl Input {
         relations: &mut Vec<Relation>,
     ) -> Result<Output, RunError> {
         const FORM: &str = "`output` is `{relation: {…}}`, `{hits: […]}` or `{failed: {…}}`";
-        let Value::Object(mut output) = output else { return Err(self.wrong(FORM.to_owned())) };
+        let Value::Object(mut output) = output else {
+            return Err(self.input_error(FORM.to_owned()));
+        };
         if let Some(hits) = output.shift_remove("hits") {
-            let hits: Vec<Hit> =
-                fill::read_list(hits, "hits", fill::hit).map_err(|error| self.wrong(error))?;
+            let hits: Vec<Hit> = fill::read_list(hits, "hits", fill::hit)
+                .map_err(|error| self.input_error(error))?;
             return Ok(Output::Hits(hits));
         }
         if output.contains_key("failed") {
@@ -308,7 +310,7 @@ impl Input {
             )?));
         }
         let Some(Value::Object(mut relation)) = output.shift_remove("relation") else {
-            return Err(self.wrong(FORM.to_owned()));
+            return Err(self.input_error(FORM.to_owned()));
         };
         let name = self.name(&mut relation, task)?;
         let candidate: Candidate = self.part(&mut relation, "candidate", fill::candidate)?;
@@ -327,7 +329,7 @@ impl Input {
     fn name(&self, of: &mut Map<String, Value>, task: &Task) -> Result<String, RunError> {
         match of.shift_remove("name") {
             Some(Value::String(name)) => Ok(name),
-            Some(_) => Err(self.wrong("`name` is no text".to_owned())),
+            Some(_) => Err(self.input_error("`name` is no text".to_owned())),
             None => Ok(format!(
                 "task_{}",
                 task.id
@@ -354,7 +356,7 @@ impl Input {
             let candidate: Candidate = self.part(&mut item, "candidate", fill::candidate)?;
             let others = item.shift_remove("others").unwrap_or_else(|| Value::Array(Vec::new()));
             let others = fill::read_list(others, "others", fill::candidate)
-                .map_err(|error| self.wrong(error))?;
+                .map_err(|error| self.input_error(error))?;
             self.nothing_more("finished task", &item, &["name", "task", "candidate", "others"])?;
             let results = statements
                 .run(format!("the task `{}`", task.id), &candidate.sql, &relations)
@@ -380,11 +382,11 @@ impl Input {
         let original = text("original")?;
         let best = text("best")?;
         let original = original
-            .ok_or_else(|| self.wrong("`original` is missing: the statement".to_owned()))?;
+            .ok_or_else(|| self.input_error("`original` is missing: the statement".to_owned()))?;
         let best = best.unwrap_or_else(|| original.clone());
         let plan = match self.take("plan") {
             Some(plan) => fill::read(plan, fill::plan)
-                .map_err(|error| self.wrong(format!("`plan`: {error}")))?,
+                .map_err(|error| self.input_error(format!("`plan`: {error}")))?,
             None => database.explain(&SqlQuery::new(best.clone())).await.map_err(|source| {
                 RunError::Statement { of: "the best statement so far".to_owned(), source }
             })?,

@@ -72,24 +72,24 @@ fn extra(pair: Value) -> Value {
 
 /// The document of a JSON text; the text itself where it is none.
 pub(crate) fn document(text: &str) -> Value {
-    serde_json::from_str(text).map_or_else(|_| Value::from(text), |value| plain(value, DEPTH))
+    serde_json::from_str(text).map_or_else(|_| Value::from(text), |value| normalize(value, DEPTH))
 }
 
 /// A document with sorted keys, whose whole numbers have no fraction: some languages write `1.0`
 /// and some `1`.
-fn plain(value: Value, depth: usize) -> Value {
+fn normalize(value: Value, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return value };
     match value {
-        Value::Array(items) => items.into_iter().map(|item| plain(item, depth)).collect(),
+        Value::Array(items) => items.into_iter().map(|item| normalize(item, depth)).collect(),
         Value::Object(members) => sort_members(
-            members.into_iter().map(|(key, value)| (key, plain(value, depth))).collect(),
+            members.into_iter().map(|(key, value)| (key, normalize(value, depth))).collect(),
         ),
-        Value::Number(number) => Value::Number(whole(number)),
+        Value::Number(number) => Value::Number(drop_fraction(number)),
         value => value,
     }
 }
 
-fn whole(number: Number) -> Number {
+fn drop_fraction(number: Number) -> Number {
     const EXACT: f64 = (1_u64 << 53) as f64;
     match number.as_f64().filter(|_| number.is_f64()) {
         Some(float) if float.fract() == 0.0 && float.abs() <= EXACT => Number::from(float as i64),

@@ -28,14 +28,14 @@ fn take<T>(answers: &Mutex<VecDeque<T>>, count: usize) -> Option<Vec<T>> {
     (answers.len() >= count).then(|| answers.drain(..count).collect())
 }
 
-fn missing(what: &str) -> PortError {
+fn missing_error(what: &str) -> PortError {
     PortError::Unavailable(format!("the case has no further `evaluate.{what}`"))
 }
 
 #[async_trait]
 impl EvaluatePort for ScriptedEvaluate {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        take(&self.confidences, claims.len()).ok_or_else(|| missing("confidences"))
+        take(&self.confidences, claims.len()).ok_or_else(|| missing_error("confidences"))
     }
 
     async fn issue_reward(
@@ -43,7 +43,8 @@ impl EvaluatePort for ScriptedEvaluate {
         _: Ticket,
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
-        let verdicts = take(&self.verdicts, candidates.len()).ok_or_else(|| missing("verdicts"));
+        let verdicts =
+            take(&self.verdicts, candidates.len()).ok_or_else(|| missing_error("verdicts"));
         Box::pin(async move { verdicts })
     }
 }

@@ -7,7 +7,7 @@ use crate::CaseError;
 
 /// Cases of a folder at most.
 const CASES: usize = 10_000;
-fn wrong(path: &Path, message: impl Into<String>) -> CaseError {
+fn case_error(path: &Path, message: impl Into<String>) -> CaseError {
     CaseError { place: path.display().to_string(), message: message.into() }
 }
 
@@ -16,16 +16,16 @@ fn wrong(path: &Path, message: impl Into<String>) -> CaseError {
 /// # Errors
 /// When the folder cannot be read, or holds too many files.
 pub fn cases(folder: &Path) -> Result<Vec<PathBuf>, CaseError> {
-    let entries = fs::read_dir(folder).map_err(|error| wrong(folder, error.to_string()))?;
+    let entries = fs::read_dir(folder).map_err(|error| case_error(folder, error.to_string()))?;
     let mut found = Vec::new();
     for entry in entries.take(10 * CASES) {
-        let path = entry.map_err(|error| wrong(folder, error.to_string()))?.path();
+        let path = entry.map_err(|error| case_error(folder, error.to_string()))?.path();
         if is_case(&path) {
             found.push(path);
         }
     }
     if found.len() > CASES {
-        return Err(wrong(folder, format!("has more than {CASES} cases")));
+        return Err(case_error(folder, format!("has more than {CASES} cases")));
     }
     found.sort();
     Ok(found)

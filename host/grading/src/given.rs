@@ -229,11 +229,11 @@ impl Line {
             return answer_from_document(end, document);
         }
         let end = if self.sql.is_some() { End::Answered } else { End::NoAnswer };
-        Asked { end, sql: self.sql, confidence: self.confidence, ..nothing() }
+        Asked { end, sql: self.sql, confidence: self.confidence, ..no_answer() }
     }
 }
 
-fn nothing() -> Asked {
+fn no_answer() -> Asked {
     Asked {
         end: End::NoAnswer,
         fault: None,

@@ -54,8 +54,9 @@ pub async fn linking(
     let mut settings = settings;
     settings.retrieval.withheld = Arc::new(withheld(suite));
     let arena = &Arena::new(vec![settings], databases.clone(), Shared::new(), Arc::clone(opening));
-    let mut linked =
-        stream::iter(&suite.questions).map(|question| one(arena, question)).buffered(AT_ONCE);
+    let mut linked = stream::iter(&suite.questions)
+        .map(|question| link_question(arena, question))
+        .buffered(AT_ONCE);
     let mut report = LinkingReport::new(suite, strategy);
     let of = suite.questions.len() as u64;
     for (question, done) in suite.questions.iter().zip(1..) {
@@ -94,7 +95,10 @@ impl Compared {
 
 /// Links one question; the inner error is the reason why none of its expected statements can be
 /// read.
-async fn one(arena: &Arena, question: &Question) -> Result<Result<LinkedQuestion, String>, Error> {
+async fn link_question(
+    arena: &Arena,
+    question: &Question,
+) -> Result<Result<LinkedQuestion, String>, Error> {
     let database = arena.database(&question.db).await?;
     let whole = database.catalog().await?;
     let mut golds = Vec::new();

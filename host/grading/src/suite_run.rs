@@ -154,7 +154,7 @@ impl SuiteRun {
         let suite = Arc::new(suite.map_err(|error| Error::Internal(error.to_string()))??);
         let urls = suite_databases(&suite, options.databases.as_ref())?;
         let withheld = Arc::new(withheld(&suite));
-        let again = again(&arms, options.seeds);
+        let again = repeat_arms(&arms, options.seeds);
         let own = arms.len();
         let (names, mut arms): (Vec<String>, Vec<Settings>) = arms.into_iter().chain(again).unzip();
         arms.iter_mut().for_each(|arm| arm.retrieval.withheld = Arc::clone(&withheld));
@@ -399,7 +399,7 @@ impl SuiteRun {
 const SEED: &str = " #";
 
 /// The arms again, under further seeds.
-fn again(arms: &[(String, Settings)], seeds: u32) -> Vec<(String, Settings)> {
+fn repeat_arms(arms: &[(String, Settings)], seeds: u32) -> Vec<(String, Settings)> {
     (1..seeds)
         .flat_map(|more: u32| {
             arms.iter().map(move |(name, settings)| {

@@ -65,7 +65,7 @@ pub enum Error {
         hint: String,
     },
     /// A tool could not be started, or ended with a failure.
-    #[error("{command} failed ({status}){}", after(.output))]
+    #[error("{command} failed ({status}){}", format_output(.output))]
     Failed {
         /// The command without its arguments' details.
         command: String,
@@ -148,6 +148,6 @@ impl Error {
 }
 
 /// The output of a tool, below the message.
-fn after(output: &str) -> String {
+fn format_output(output: &str) -> String {
     if output.is_empty() { String::new() } else { format!(":\n{}", output.trim_end()) }
 }

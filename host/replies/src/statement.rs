@@ -181,21 +181,21 @@ impl Reader {
     }
 
     /// The part of a text that may belong to a statement by its size.
-    fn within<'t>(&self, text: &'t str) -> &'t str {
+    fn clip_to_size<'t>(&self, text: &'t str) -> &'t str {
         syrch_core::text::clip(text, self.sql_bytes)
     }
 
     /// The part of a prose that may belong to a statement by its size; `None` if too much of the
     /// reply has been searched.
     pub(crate) fn take<'t>(&mut self, text: &'t str) -> Option<&'t str> {
-        let near = self.within(text);
+        let near = self.clip_to_size(text);
         self.prose = self.prose.checked_sub(near.len())?;
         Some(near)
     }
 
     /// The end of the text that may belong to a statement: its semicolon, or its greatest size.
     fn region(&self, text: &str, start: usize) -> usize {
-        let inside = self.within(&text[start..]);
+        let inside = self.clip_to_size(&text[start..]);
         start + separators(inside).first().copied().unwrap_or(inside.len())
     }
 }

@@ -114,7 +114,7 @@ impl CompiledCache {
         #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINK);
         let opened = self.dir.open_with(name, &options).ok()?;
-        own(&self.dir, &opened.metadata().ok()?).then_some(opened)
+        is_owned(&self.dir, &opened.metadata().ok()?).then_some(opened)
     }
 
     /// An authentication code over the identity of the compiled component, which has yet to be fed
@@ -345,7 +345,7 @@ fn private(dir: &Dir) -> bool {
 
 /// Returns whether a file belongs to the folder's owner, and no other user may write to it.
 #[cfg(unix)]
-fn own(dir: &Dir, file: &Metadata) -> bool {
+fn is_owned(dir: &Dir, file: &Metadata) -> bool {
     use cap_std::fs::MetadataExt;
     file.is_file()
         && file.mode() & syrch_files::OTHERS_WRITE == 0
@@ -375,7 +375,7 @@ fn private(_: &Dir) -> bool {
 }
 
 #[cfg(not(unix))]
-fn own(_: &Dir, file: &Metadata) -> bool {
+fn is_owned(_: &Dir, file: &Metadata) -> bool {
     file.is_file()
 }
 

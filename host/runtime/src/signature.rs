@@ -54,7 +54,7 @@ pub(crate) fn compare(
     let name = function.rsplit('.').next().unwrap_or(function);
     let name = name.rsplit(']').next().unwrap_or(name);
     let (_, contract) = contract_functions(interface).find(|(known, _)| *known == name)?;
-    let own = match own(engine, component, interface, function) {
+    let own = match component_signature(engine, component, interface, function) {
         Some(own) => format!("the plugin has `{own}`"),
         None => "the plugin does not have it".to_owned(),
     };
@@ -62,7 +62,12 @@ pub(crate) fn compare(
 }
 
 /// The signature that a component gives a function of an interface that it imports or exports.
-fn own(engine: &Engine, component: &Component, interface: &str, function: &str) -> Option<String> {
+fn component_signature(
+    engine: &Engine,
+    component: &Component,
+    interface: &str,
+    function: &str,
+) -> Option<String> {
     let of = component.component_type();
     let item = of.get_export(engine, interface).or_else(|| of.get_import(engine, interface))?;
     let ComponentItem::ComponentInstance(instance) = item.ty else { return None };
@@ -78,14 +83,14 @@ fn signature(function: &ComponentFunc) -> String {
     let results: Vec<String> = function.results().map(|ty| describe_type(&ty, DEPTH)).collect();
     let arrow =
         if results.is_empty() { String::new() } else { format!(" -> {}", results.join(", ")) };
-    let text = format!("func({}){arrow}", few(parameters));
+    let text = format!("func({}){arrow}", list_few(parameters));
     match text.len() > SHOWN {
         true => format!("{} …", syrch_core::text::clip(&text, SHOWN)),
         false => text,
     }
 }
 
-fn few(names: impl ExactSizeIterator<Item = String>) -> String {
+fn list_few(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = if names.len() > NAMES { ", …" } else { "" };
     format!("{}{more}", names.take(NAMES).collect::<Vec<_>>().join(", "))
 }
@@ -111,18 +116,18 @@ fn describe_type(ty: &Type, depth: usize) -> String {
         Type::String => "string".to_owned(),
         Type::List(list) => format!("list<{}>", describe_type(&list.ty(), depth)),
         Type::Record(record) => {
-            format!("record {{ {} }}", few(record.fields().map(|field| field.name.to_owned())))
+            format!("record {{ {} }}", list_few(record.fields().map(|field| field.name.to_owned())))
         }
         Type::Tuple(tuple) => {
-            format!("tuple<{}>", few(tuple.types().map(|ty| describe_type(&ty, depth))))
+            format!("tuple<{}>", list_few(tuple.types().map(|ty| describe_type(&ty, depth))))
         }
         Type::Variant(variant) => {
-            format!("variant {{ {} }}", few(variant.cases().map(|case| case.name.to_owned())))
+            format!("variant {{ {} }}", list_few(variant.cases().map(|case| case.name.to_owned())))
         }
-        Type::Enum(of) => format!("enum {{ {} }}", few(of.names().map(str::to_owned))),
+        Type::Enum(of) => format!("enum {{ {} }}", list_few(of.names().map(str::to_owned))),
         Type::Option(of) => format!("option<{}>", describe_type(&of.ty(), depth)),
         Type::Result(of) => format!("result<{}, {}>", option(of.ok()), option(of.err())),
-        Type::Flags(flags) => format!("flags {{ {} }}", few(flags.names().map(str::to_owned))),
+        Type::Flags(flags) => format!("flags {{ {} }}", list_few(flags.names().map(str::to_owned))),
         Type::Own(_) => "a handle".to_owned(),
         Type::Borrow(_) => "borrow<a handle>".to_owned(),
         _ => "another type".to_owned(),

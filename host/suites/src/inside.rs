@@ -33,7 +33,7 @@ impl Folder {
 
     /// The path of a name; the file need not exist.
     pub(super) fn file(&self, name: &str) -> Result<PathBuf, Outside> {
-        let path = self.root.join(self.within(Path::new(name)).ok_or(Outside)?);
+        let path = self.root.join(self.normalize(Path::new(name)).ok_or(Outside)?);
         // What does not exist leads nowhere.
         let (Ok(real), Ok(root)) = (path.canonicalize(), self.root.canonicalize()) else {
             return Ok(path);
@@ -42,7 +42,7 @@ impl Folder {
     }
 
     /// Returns the path relative to the folder of an absolute path, however the two are spelled.
-    fn below(&self, path: &Path) -> Option<PathBuf> {
+    fn strip_root(&self, path: &Path) -> Option<PathBuf> {
         let spelled = std::path::absolute(&self.root).ok();
         let real = self.root.canonicalize().ok();
         let mut roots = [spelled, real.clone()].into_iter().flatten();
@@ -52,8 +52,8 @@ impl Folder {
     }
 
     /// The name from the folder on, without `.` and `..`.
-    fn within(&self, name: &Path) -> Option<PathBuf> {
-        let name = if name.is_absolute() { self.below(name)? } else { name.to_owned() };
+    fn normalize(&self, name: &Path) -> Option<PathBuf> {
+        let name = if name.is_absolute() { self.strip_root(name)? } else { name.to_owned() };
         let mut path = PathBuf::new();
         for component in name.components() {
             match component {

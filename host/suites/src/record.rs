@@ -90,7 +90,7 @@ pub(super) fn read(
     let id = members.id(index, format);
     let question = Question {
         id: id.clone().unwrap_or_default(),
-        db: members.short(&["db", "db_id"]).unwrap_or_default(),
+        db: members.take_short_text(&["db", "db_id"]).unwrap_or_default(),
         engine: members.engine(),
         question: members.question(),
         evidence: members.text("evidence"),
@@ -131,7 +131,7 @@ impl Members {
     }
 
     /// A short text or a number, under the first of these names that there is.
-    fn short(&mut self, names: &[&str]) -> Option<String> {
+    fn take_short_text(&mut self, names: &[&str]) -> Option<String> {
         let name = names
             .iter()
             .find(|name| self.object.get(**name).is_some_and(|value| !value.is_null()))?;
@@ -153,7 +153,7 @@ impl Members {
     /// The id, or one made from the place for questions of Spider and BIRD, which may have none.
     fn id(&mut self, index: u64, format: Format) -> Option<String> {
         let before = self.wrong.len();
-        match (self.short(&["id", "question_id"]), format) {
+        match (self.take_short_text(&["id", "question_id"]), format) {
             (Some(id), _) => Some(id),
             (None, _) if self.wrong.len() > before => None,
             (None, Format::Spider | Format::Bird) => Some(format!("{}-{index:04}", format.name())),

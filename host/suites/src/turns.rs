@@ -16,7 +16,7 @@ const CONVERSATION: &str = "conversation";
 const TURN: &str = "turn";
 
 /// One object that is no question.
-fn wrong(id: Option<String>, reason: &str) -> Vec<Read> {
+fn refuse_object(id: Option<String>, reason: &str) -> Vec<Read> {
     vec![Read { id, question: Err(vec![reason.to_owned()]) }]
 }
 
@@ -31,16 +31,16 @@ pub(super) fn read(
     let id = match object.get("id").or_else(|| object.get("question_id")) {
         Some(Value::String(id)) if !id.trim().is_empty() => id.trim().to_owned(),
         Some(Value::Number(id)) => id.to_string(),
-        _ => return wrong(None, "a conversation has no `id`"),
+        _ => return refuse_object(None, "a conversation has no `id`"),
     };
     let Some(Value::Array(turns)) = object.shift_remove(TURNS) else {
-        return wrong(Some(id), "`turns` is not a list of questions");
+        return refuse_object(Some(id), "`turns` is not a list of questions");
     };
     if object.contains_key(record::QUESTION) {
-        return wrong(Some(id), "a conversation has `turns` and no `question`");
+        return refuse_object(Some(id), "a conversation has `turns` and no `question`");
     }
     if turns.is_empty() || turns.len() > MOST {
-        return wrong(Some(id), "`turns` has no turn, or more than 100");
+        return refuse_object(Some(id), "`turns` has no turn, or more than 100");
     }
     let of = turns.len();
     let mut earlier: Vec<Earlier> = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn read(
         let number = place + 1;
         let name = format!("{id}/{number}");
         let Value::Object(turn) = turn else {
-            out.extend(wrong(Some(name), "a turn is no object with a `question`"));
+            out.extend(refuse_object(Some(name), "a turn is no object with a `question`"));
             continue;
         };
         let mut own = object.clone();

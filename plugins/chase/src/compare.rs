@@ -116,7 +116,7 @@ impl Matter<'_> {
         } else {
             " among the first ones"
         };
-        let [only_left, only_right] = [without(&left, &right), without(&right, &left)];
+        let [only_left, only_right] = [lacking_rows(&left, &right), lacking_rows(&right, &left)];
         if only_left.rows.is_empty() && only_right.rows.is_empty() {
             return if among.is_empty() {
                 String::new()
@@ -155,7 +155,7 @@ fn shape(results: &ResultSet) -> String {
 }
 
 /// The rows of a page that the other lacks, as often as it lacks them.
-fn without(page: &Page, other: &Page) -> Page {
+fn lacking_rows(page: &Page, other: &Page) -> Page {
     let mut left = other.rows.clone();
     let mut is_lacking = |row: &&Vec<Value>| match left.iter().position(|known| known == *row) {
         Some(place) => {

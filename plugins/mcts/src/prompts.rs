@@ -78,7 +78,7 @@ fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
 fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
     let mut more = "\nA statement for this task that runs:\n".to_owned();
     more += &describe_result(host, tree, place);
-    let others = others(tree, place);
+    let others = other_results(tree, place);
     if !others.is_empty() {
         more += "\nOther statements for it run too and give something else:\n";
         more.extend(others.iter().map(|other| describe_result(host, tree, *other)));
@@ -94,7 +94,7 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
 }
 
 /// The earliest statement of each other result, the strongest result first.
-fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
+fn other_results(tree: &Tree<'_>, place: usize) -> Vec<usize> {
     let clusters = tree.clusters().into_iter().filter(|cluster| !cluster.members.contains(&place));
     clusters
         .filter_map(|cluster: Cluster| cluster.members.first().copied())

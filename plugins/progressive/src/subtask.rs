@@ -60,7 +60,7 @@ pub(crate) fn read(document: &Value, most: usize) -> (Vec<Subtask>, Vec<String>)
     let mut notes = Vec::new();
     let mut list: Vec<Subtask> = Vec::new();
     for item in items {
-        let Some(mut subtask) = one(item, list.len() + 1) else {
+        let Some(mut subtask) = read_subtask(item, list.len() + 1) else {
             notes.push("a sub-task without an operation is left out".to_owned());
             continue;
         };
@@ -107,7 +107,7 @@ fn id_text(value: &Value) -> Option<String> {
     }
 }
 
-fn one(item: &Value, place: usize) -> Option<Subtask> {
+fn read_subtask(item: &Value, place: usize) -> Option<Subtask> {
     let text = |keys: [&str; 2], limit: usize| {
         let found = keys.into_iter().find_map(|key| item.get(key)).and_then(Value::as_str);
         found.map(|text| line(text, limit)).filter(|text| !text.is_empty())

@@ -145,7 +145,7 @@ fn classify(text: &str, state: Option<&str>, status: Status, stage: Stage) -> Sq
     let is_whole = is_about_text || stage == Stage::Compiling;
     // DuckDB evaluates constants when it compiles: there the kind counts.
     let text = if is_whole && kind != SqlErrorKind::TypeMismatch { text } else { beginning(text) };
-    let text = plain(text);
+    let text = strip_kind(text);
     let error = SqlError::new(kind, text);
     match rule {
         Some(rule) => error.rule(rule),
@@ -154,7 +154,7 @@ fn classify(text: &str, state: Option<&str>, status: Status, stage: Stage) -> Sq
 }
 
 /// A message of DuckDB without its kind, `Binder Error: …`.
-fn plain(text: &str) -> &str {
+fn strip_kind(text: &str) -> &str {
     match text.split_once(" Error: ") {
         Some((kind, rest))
             if kind.len() <= 24 && kind.chars().all(|c| c.is_ascii_alphabetic() || c == ' ') =>
@@ -180,7 +180,7 @@ fn beginning(message: &str) -> &str {
         let known = INVALID.iter().find(|known| rest.starts_with(**known));
         return known.copied().unwrap_or("a function does not take a value that it is given");
     }
-    let message = plain(message);
+    let message = strip_kind(message);
     let is_quote = |at: usize, mark: &str| {
         mark != "'" || !message[..at].ends_with('n') || !message[at..].starts_with("'t ")
     };

@@ -68,7 +68,7 @@ impl<'a> Object<'a> {
     }
 
     /// The objects within this one.
-    fn each(
+    fn visit_each(
         &self,
         name: &str,
         mut visit: impl FnMut(&Object<'_>) -> Result<(), ArrowError>,
@@ -100,14 +100,15 @@ fn unlike(name: &str) -> ArrowError {
 fn add(catalogs: &StructArray, dialect: &Dialect, tables: &mut Tables) -> Result<(), ArrowError> {
     for row in 0..catalogs.len() {
         let catalog = Object { fields: catalogs, row };
-        catalog.each("catalog_db_schemas", |schema| {
+        catalog.visit_each("catalog_db_schemas", |schema| {
             let name = schema.text("db_schema_name")?;
             // Where an engine has no schemas, a table is `catalog.table`, as in SQLite and MySQL.
             let name = if name.is_empty() { catalog.text("catalog_name")? } else { name };
             match OWN.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 true => Ok(()),
-                false => schema
-                    .each("db_schema_tables", |table| add_table(table, &name, dialect, tables)),
+                false => schema.visit_each("db_schema_tables", |table| {
+                    add_table(table, &name, dialect, tables)
+                }),
             }
         })?;
     }
@@ -134,7 +135,7 @@ fn add_table(
         return Ok(());
     }
     tables.add(schema.to_owned(), name.clone(), kind, None, None);
-    object.each("table_columns", |found| {
+    object.visit_each("table_columns", |found| {
         let nullable = found.field("xdbc_nullable")?;
         let nullable =
             nullable.as_primitive_opt::<Int16Type>().filter(|numbers| numbers.is_valid(found.row));
@@ -148,7 +149,7 @@ fn add_table(
         Ok(())
     })?;
     let mut keys = 0;
-    object.each("table_constraints", |constraint| {
+    object.visit_each("table_constraints", |constraint| {
         let columns = constraint.texts("constraint_column_names")?;
         match constraint.text("constraint_type")?.as_str() {
             "PRIMARY KEY" => {
@@ -157,7 +158,7 @@ fn add_table(
             "FOREIGN KEY" => {
                 keys += 1;
                 let mut columns = columns.into_iter();
-                constraint.each("constraint_column_usage", |usage| {
+                constraint.visit_each("constraint_column_usage", |usage| {
                     let to = usage.text("fk_db_schema")?;
                     let to = if to.is_empty() { schema.to_owned() } else { to };
                     let to = (to, usage.text("fk_table")?);

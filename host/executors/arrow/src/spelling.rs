@@ -89,9 +89,9 @@ fn value(array: &dyn Array, row: usize, is_json: bool, out: &mut Bounded) -> fmt
         DataType::LargeBinary => hex(array.as_binary::<i64>().value(row), out),
         DataType::BinaryView => hex(array.as_binary_view().value(row), out),
         DataType::FixedSizeBinary(_) => hex(array.as_fixed_size_binary().value(row), out),
-        DataType::Float16 => real(array.as_primitive::<Float16Type>().value(row), out),
-        DataType::Float32 => real(array.as_primitive::<Float32Type>().value(row), out),
-        DataType::Float64 => real(array.as_primitive::<Float64Type>().value(row), out),
+        DataType::Float16 => write_real(array.as_primitive::<Float16Type>().value(row), out),
+        DataType::Float32 => write_real(array.as_primitive::<Float32Type>().value(row), out),
+        DataType::Float64 => write_real(array.as_primitive::<Float64Type>().value(row), out),
         DataType::Decimal32(..) => {
             out.write_str(&array.as_primitive::<Decimal32Type>().value_as_string(row))
         }
@@ -180,7 +180,7 @@ fn hex(bytes: &[u8], out: &mut Bounded) -> fmt::Result {
 }
 
 /// JSON has no numbers that are not finite.
-fn real(number: impl fmt::Display + Into<f64> + Copy, out: &mut Bounded) -> fmt::Result {
+fn write_real(number: impl fmt::Display + Into<f64> + Copy, out: &mut Bounded) -> fmt::Result {
     if number.into().is_finite() { write!(out, "{number}") } else { write!(out, "\"{number}\"") }
 }
 

@@ -29,7 +29,7 @@ macro_rules! yes {
 
 /// Reads a name, a number or a string at once. The parser would first take each for a type with a
 /// string behind it, as in `DATE '2024-01-01'`, and make an error message to find that it is none.
-fn plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
+fn parse_plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     let [first, second, third] = parser.peek_tokens_ref();
     match &first.token {
         Token::Number(..) | Token::SingleQuotedString(_) => {
@@ -185,7 +185,7 @@ impl Dialect for Sqlite {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-        plain(parser)
+        parse_plain(parser)
     }
 
     fn parse_infix(
@@ -254,7 +254,7 @@ impl Dialect for Postgres {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-        sets(parser).or_else(|| plain(parser))
+        sets(parser).or_else(|| parse_plain(parser))
     }
 
     /// `a::text COLLATE "C"`
@@ -328,7 +328,7 @@ impl Dialect for DuckDb {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-        comprehension(parser).or_else(|| sets(parser)).or_else(|| plain(parser))
+        comprehension(parser).or_else(|| sets(parser)).or_else(|| parse_plain(parser))
     }
 
     fn get_next_precedence(&self, parser: &Parser) -> Option<Result<u8, ParserError>> {
@@ -416,7 +416,7 @@ impl Dialect for Spark {
     }
 
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
-        plain(parser)
+        parse_plain(parser)
     }
 
     yes! {

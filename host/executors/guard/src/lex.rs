@@ -102,7 +102,7 @@ pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<To
         // The token right before a string may be its prefix.
         let prefix =
             || tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
-        let is_quote = matches!(lexer.at(start), b'\'' | b'"');
+        let is_quote = matches!(lexer.byte_at(start), b'\'' | b'"');
         let backslash = match if is_quote { prefix() } else { "" } {
             "e" | "E" => lexer.syntax.has_backslashes() || lexer.syntax.escape_prefix,
             "r" | "R" => lexer.syntax.has_backslashes() && !lexer.syntax.raw_prefix,
@@ -123,13 +123,13 @@ struct Lexer<'t> {
 }
 
 impl Lexer<'_> {
-    fn at(&self, position: usize) -> u8 {
+    fn byte_at(&self, position: usize) -> u8 {
         self.bytes.get(position).copied().unwrap_or(0)
     }
 
     fn token(&mut self, start: usize, backslash: bool) -> Result<(Kind, usize), LexError> {
-        let next = self.at(start + 1);
-        match self.at(start) {
+        let next = self.byte_at(start + 1);
+        match self.byte_at(start) {
             byte if byte.is_ascii_whitespace() => {
                 Ok((Kind::Space, self.run(start, |b| b.is_ascii_whitespace())))
             }
@@ -179,7 +179,7 @@ impl Lexer<'_> {
         let mut position = start + 2;
         let mut depth = 1;
         while position + 1 < self.bytes.len() {
-            match (self.at(position), self.at(position + 1)) {
+            match (self.byte_at(position), self.byte_at(position + 1)) {
                 (b'*', b'/') => {
                     depth -= 1;
                     position += 2;
@@ -209,9 +209,9 @@ impl Lexer<'_> {
     ) -> Result<usize, LexError> {
         let mut position = start + 1;
         while position < self.bytes.len() {
-            match self.at(position) {
+            match self.byte_at(position) {
                 b'\\' if backslash => position += 2,
-                byte if byte == quote && self.at(position + 1) == quote => position += 2,
+                byte if byte == quote && self.byte_at(position + 1) == quote => position += 2,
                 byte if byte == quote => return Ok(position + 1),
                 _ => position += 1,
             }
@@ -228,8 +228,8 @@ impl Lexer<'_> {
     /// The tag of a dollar quote, dollars included.
     fn dollar_tag(&self, start: usize) -> Option<&str> {
         let end = self.run(start + 1, |byte| is_name(byte) && byte != b'$');
-        let numbered = self.at(start + 1).is_ascii_digit();
-        (self.at(end) == b'$' && !numbered).then(|| &self.text[start..=end])
+        let numbered = self.byte_at(start + 1).is_ascii_digit();
+        (self.byte_at(end) == b'$' && !numbered).then(|| &self.text[start..=end])
     }
 
     fn dollar_quoted(&self, start: usize) -> Result<usize, LexError> {

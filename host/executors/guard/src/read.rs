@@ -174,13 +174,13 @@ impl<'t> Reader<'t> {
                     self.push(symbol, token.end);
                     Ok(index + 1)
                 }
-                None => self.others(index),
+                None => self.read_others(index),
             },
             Kind::Number if is_plain_number(text) && !self.is_prefix(index) => {
                 self.push(Symbol::Number(text.to_owned(), false), token.end);
                 Ok(index + 1)
             }
-            Kind::Word | Kind::Text | Kind::Number | Kind::Parameter => self.others(index),
+            Kind::Word | Kind::Text | Kind::Number | Kind::Parameter => self.read_others(index),
         }
     }
 
@@ -302,7 +302,7 @@ impl<'t> Reader<'t> {
 
     /// Reads with the parser's tokenizer to the next space or to a string or name that has no
     /// prefix.
-    fn others(&mut self, index: usize) -> Result<usize, TokenizerError> {
+    fn read_others(&mut self, index: usize) -> Result<usize, TokenizerError> {
         let start = self.lexed[index].start;
         let is_operator = self.lexed[index].kind == Kind::Symbol
             && !matches!(self.lexed[index].text(self.text), "." | "$" | "?" | "@" | "#");

@@ -146,7 +146,7 @@ impl ColumnBuilder {
             Self::Oids(cells) => {
                 cells.append_value(u32::from_be_bytes(cell.try_into().ok()?).into())
             }
-            Self::Reals(cells) => cells.append_value(real(cell)?),
+            Self::Reals(cells) => cells.append_value(read_real(cell)?),
             Self::Bytes(cells) => cells.append_value(cell),
             Self::Decimals(cells) | Self::Texts(cells) => {
                 cells.append_value(str::from_utf8(cell).ok()?)
@@ -164,12 +164,12 @@ impl ColumnBuilder {
     /// The cells of the first rows.
     pub(crate) fn finish(self, rows: usize) -> ArrayRef {
         match self {
-            Self::Booleans(mut cells) => first(&cells.finish(), rows),
-            Self::Integers(mut cells) | Self::Oids(mut cells) => first(&cells.finish(), rows),
-            Self::Reals(mut cells) => first(&cells.finish(), rows),
-            Self::Bytes(mut cells) => first(&cells.finish(), rows),
+            Self::Booleans(mut cells) => take_rows(&cells.finish(), rows),
+            Self::Integers(mut cells) | Self::Oids(mut cells) => take_rows(&cells.finish(), rows),
+            Self::Reals(mut cells) => take_rows(&cells.finish(), rows),
+            Self::Bytes(mut cells) => take_rows(&cells.finish(), rows),
             Self::Texts(mut cells) | Self::Times { texts: mut cells, .. } => {
-                first(&cells.finish(), rows)
+                take_rows(&cells.finish(), rows)
             }
             Self::Decimals(mut cells) => {
                 let cells = cells.finish();
@@ -179,7 +179,7 @@ impl ColumnBuilder {
     }
 }
 
-fn first(cells: &dyn Array, rows: usize) -> ArrayRef {
+fn take_rows(cells: &dyn Array, rows: usize) -> ArrayRef {
     cells.slice(0, rows.min(cells.len()))
 }
 
@@ -213,7 +213,7 @@ fn spell_timestamp(cell: &[u8], text: &mut String) -> Option<()> {
     Some(())
 }
 
-fn real(cell: &[u8]) -> Option<f64> {
+fn read_real(cell: &[u8]) -> Option<f64> {
     match cell.len() {
         // By its shortest spelling: 0.1 is to stay 0.1.
         4 => f32::from_be_bytes(cell.try_into().ok()?).to_string().parse().ok(),

@@ -128,7 +128,7 @@ impl Changes<'_> {
             .any(|other| key.iter().any(|at| other.columns.contains(at)));
         let numbers: Option<Vec<f64>> = match key {
             [column] if !is_reference => {
-                self.table.rows.iter().map(|row| whole(&row[*column])).collect()
+                self.table.rows.iter().map(|row| exact_whole(&row[*column])).collect()
             }
             _ => None,
         };
@@ -196,12 +196,12 @@ impl<'a> Near<'a> {
 fn number(cell: &Value) -> Option<f64> {
     match cell {
         Value::Real(value) => Some(*value),
-        cell => whole(cell),
+        cell => exact_whole(cell),
     }
 }
 
 /// The value of a whole number, whatever it is stored as, where adding one to it is exact.
-fn whole(cell: &Value) -> Option<f64> {
+fn exact_whole(cell: &Value) -> Option<f64> {
     let value = match cell {
         Value::Integer(value) => *value as f64,
         Value::Real(value) => *value,
@@ -233,9 +233,9 @@ fn alter_value(cell: &Value, random: &mut Pcg64) -> Option<Value> {
             let apart = value * (1.0 + random.random_range(-0.05..0.05));
             format!("{apart:.decimals$}").parse().ok().map(Value::Real)
         }
-        Value::Text(text) if whole(cell).is_none() => word(text, random),
+        Value::Text(text) if exact_whole(cell).is_none() => word(text, random),
         _ => {
-            let value = whole(cell)?;
+            let value = exact_whole(cell)?;
             let reach = (value.abs() / 20.0).floor().max(1.0);
             let apart = value + random.random_range(-reach..=reach).round();
             Some(like(cell, if value >= 0.0 { apart.max(0.0) } else { apart }))

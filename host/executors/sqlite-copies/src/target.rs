@@ -61,7 +61,7 @@ impl Target {
 
     fn write_error(&self, source: rusqlite::Error) -> VariantError {
         // The authorizer denies everything once the time is over.
-        let source = if self.bounds.is_over() { over() } else { source };
+        let source = if self.bounds.is_over() { interrupt_error() } else { source };
         VariantError::Write { path: self.path.clone(), source }
     }
 
@@ -129,7 +129,7 @@ impl Target {
             self.connection.prepare(&sql).map_err(|error| self.write_error(error))?;
         let mut insert = |row| match statement.execute(params_from_iter(row)) {
             // One row takes fewer steps than the engine makes between two checks of the deadline.
-            Ok(_) if self.bounds.is_over() => Err(self.write_error(over())),
+            Ok(_) if self.bounds.is_over() => Err(self.write_error(interrupt_error())),
             Ok(count) => Ok(count > 0),
             // What IGNORE does not cover, such as the types of a strict table.
             Err(error) if error_code(&error) == Some(rusqlite::ErrorCode::ConstraintViolation) => {
@@ -171,7 +171,7 @@ fn is_unique(declaration: &Declaration) -> bool {
 }
 
 /// The error of work that is ended from outside.
-fn over() -> rusqlite::Error {
+fn interrupt_error() -> rusqlite::Error {
     let reason = "it takes too much time or memory".to_owned();
     rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), Some(reason))
 }

@@ -32,8 +32,8 @@ impl FileState {
         let head = head(path, config)?;
         // Byte 18 is 2 in WAL mode, bytes 24 to 27 count changes.
         let is_wal = head.get(18) == Some(&2);
-        let log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.size() > 0);
-        if is_wal && log && !beside(path, "-shm").is_file() {
+        let log = std::fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.size() > 0);
+        if is_wal && log && !with_suffix(path, "-shm").is_file() {
             return Err(config.unavailable(
                 "it is in WAL mode and has a log (-wal) without the index (-shm) that reading it \
                  needs; open it once with a program that may write to it, or copy all of its files \
@@ -108,7 +108,7 @@ fn first_bytes(file: &File) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -131,7 +131,9 @@ pub(crate) fn identity(path: &Path, config: &SqliteConfig) -> Result<String, Dat
         hasher.update(metadata.ctime_nsec().to_le_bytes());
     };
     add(&metadata(path, config)?);
-    if let Some(log) = std::fs::metadata(beside(path, "-wal")).ok().filter(|log| log.size() > 0) {
+    if let Some(log) =
+        std::fs::metadata(with_suffix(path, "-wal")).ok().filter(|log| log.size() > 0)
+    {
         add(&log);
     }
     hasher.update(head(path, config)?);

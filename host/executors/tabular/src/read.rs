@@ -98,7 +98,7 @@ impl<'a> Work<'a> {
     }
 
     /// Returns the same bounds, for reading a file once more.
-    fn again(&self) -> Self {
+    fn renew(&self) -> Self {
         Self::new(self.caps, self.options, self.cancelled)
     }
 

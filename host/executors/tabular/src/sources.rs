@@ -46,9 +46,10 @@ pub(crate) struct Source {
 impl Source {
     fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().into_owned();
-        let unpacked = without(&name, ".gz");
+        let unpacked = strip_ending(&name, ".gz");
         let is_packed = unpacked.is_some();
-        let name_of = |ending: &str| without(unpacked.unwrap_or(&name), ending).map(str::to_owned);
+        let name_of =
+            |ending: &str| strip_ending(unpacked.unwrap_or(&name), ending).map(str::to_owned);
         let known = [
             (".csv", Format::Csv),
             (".tsv", Format::Tsv),
@@ -69,7 +70,7 @@ impl Source {
 }
 
 /// Returns the part of a name before that ending, whatever its letter case.
-fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
+fn strip_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
     end.eq_ignore_ascii_case(ending).then_some(stem)
 }

@@ -137,7 +137,8 @@ impl Fuzzed {
         let all: Vec<BoxFuture<'_, _>> = variants
             .iter()
             .map(|variant: &'_ FuzzedVariant| {
-                self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed()
+                self.judge_variant(variant.file.clone(), golds, predicted_sql, rule, ordered)
+                    .boxed()
             })
             .collect();
         let mut verdicts = stream::iter(all).buffered(AT_ONCE);
@@ -167,7 +168,7 @@ impl Fuzzed {
     }
 
     /// The verdict on one variant, with the variant's file; `None` if the variant does not count.
-    async fn on(
+    async fn judge_variant(
         &self,
         file: String,
         golds: &[&str],

@@ -19,16 +19,18 @@ type Pairs<'a, T> = Vec<(Option<&'a T>, Option<&'a T>, Option<MatchedBy>)>;
 
 /// Pairs the tasks of one round.
 pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> Vec<TaskPair> {
-    let lefts = all(left.map(|round| &round.tasks));
-    let rights = all(right.map(|round| &round.tasks));
+    let lefts = list_items(left.map(|round| &round.tasks));
+    let rights = list_items(right.map(|round| &round.tasks));
     let pairs = pairs(
         &lefts,
         &rights,
         &[
             (MatchedBy::Id, ALIKE, &|a: &TaskNode, b: &TaskNode| {
-                f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text)
+                f64::from(u8::from(a.id == b.id)) * word_similarity(&a.text, &b.text)
             }),
-            (MatchedBy::Text, ALIKE, &|a: &TaskNode, b: &TaskNode| alike(&a.text, &b.text)),
+            (MatchedBy::Text, ALIKE, &|a: &TaskNode, b: &TaskNode| {
+                word_similarity(&a.text, &b.text)
+            }),
         ],
     );
     let names: BTreeMap<String, String> = pairs
@@ -118,8 +120,8 @@ fn ending(task: &TaskNode) -> Value {
 }
 
 fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<CandidatePair> {
-    let lefts = all(left.map(|task| &task.candidates));
-    let rights = all(right.map(|task| &task.candidates));
+    let lefts = list_items(left.map(|task| &task.candidates));
+    let rights = list_items(right.map(|task| &task.candidates));
     let texts: BTreeMap<&str, String> = lefts
         .iter()
         .chain(&rights)
@@ -160,7 +162,7 @@ fn equal_result(left: &CandidateNode, right: &CandidateNode) -> Option<bool> {
     Some(left.digest.as_ref()? == right.digest.as_ref()?)
 }
 
-fn all<T>(list: Option<&Vec<T>>) -> Vec<&T> {
+fn list_items<T>(list: Option<&Vec<T>>) -> Vec<&T> {
     list.into_iter().flatten().collect()
 }
 
@@ -177,7 +179,7 @@ fn pairs<'a, T>(lefts: &[&'a T], rights: &[&'a T], rules: &[Rule<'_, T>]) -> Pai
         for (left, found) in lefts.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let free = rights.iter().enumerate().filter(|(place, _)| !taken[*place]);
             let scored = free
-                .map(|(place, right)| (place, alike(left, right)))
+                .map(|(place, right)| (place, word_similarity(left, right)))
                 .filter(|(_, score)| score >= least);
             // The first of equals.
             let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
@@ -203,7 +205,7 @@ fn pairs<'a, T>(lefts: &[&'a T], rights: &[&'a T], rules: &[Rule<'_, T>]) -> Pai
 }
 
 /// The share of words that two texts have in common (Jaccard), 0 to 1; letter case and signs aside.
-fn alike(left: &str, right: &str) -> f64 {
+fn word_similarity(left: &str, right: &str) -> f64 {
     if left == right {
         return 1.0;
     }

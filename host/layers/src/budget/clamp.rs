@@ -40,14 +40,14 @@ pub fn clamp(request: &mut Request, limits: &Limits) {
     if let Purpose::Other(name) = &mut request.purpose {
         *name = clip(name, limits.id_bytes).to_owned();
     }
-    request.temperature = within(request.temperature, 2.0);
-    request.top_p = within(request.top_p, 1.0);
+    request.temperature = clamp_to(request.temperature, 2.0);
+    request.top_p = clamp_to(request.top_p, 1.0);
     request.max_tokens = request.max_tokens.map(|tokens| tokens.max(1));
     request.stop.retain(|stop| !stop.is_empty() && stop.len() <= STOP_BYTES);
     request.stop.truncate(MAX_STOPS);
 }
 
-fn within(value: Option<f32>, most: f32) -> Option<f32> {
+fn clamp_to(value: Option<f32>, most: f32) -> Option<f32> {
     value.filter(|value| !value.is_nan()).map(|value| value.clamp(0.0, most))
 }
 

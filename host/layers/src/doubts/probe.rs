@@ -306,7 +306,7 @@ fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Optio
         .collect()
 }
 
-/// Counts the rows of a condition.
+/// The SQL that counts the rows of a condition.
 fn count_where(condition: &str) -> String {
     format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)")
 }

@@ -18,7 +18,7 @@ pub(super) fn parse(text: &str, words: &[String]) -> Option<String> {
     let text = without_thinking(text);
     let words: Vec<&str> =
         words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
-    let chosen = whole(&text, &words)
+    let chosen = match_whole_text(&text, &words)
         .or_else(|| find_marked(&text, &words))
         .or_else(|| only(&text, &words))?;
     serde_json::to_string(chosen).ok()
@@ -32,7 +32,7 @@ pub(super) fn parse_cut(text: &str, words: &[String]) -> Option<String> {
     let words: Vec<&str> =
         words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
     let (first, is_ended) = text.split_once('\n').map_or((text, false), |(first, _)| (first, true));
-    let chosen = whole(first, &words)?;
+    let chosen = match_whole_text(first, &words)?;
     let lower = chosen.to_lowercase();
     let begins_another =
         words.iter().any(|word| *word != chosen && word.to_lowercase().starts_with(&lower));
@@ -40,7 +40,7 @@ pub(super) fn parse_cut(text: &str, words: &[String]) -> Option<String> {
 }
 
 /// The word that is the whole text, without quotes and markup.
-fn whole<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
+fn match_whole_text<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     fn strip_marks(text: &str) -> String {
         text.trim_matches(|c: char| c.is_whitespace() || "*_`'\".,:;!()[]{}".contains(c))
             .to_lowercase()
@@ -65,7 +65,7 @@ fn find_marked<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
             let phrase =
                 rest.split(['\n', '"', '\'', '}', ',', ';', '.']).next().unwrap_or_default();
             let head = occurrences(rest, words).into_iter().find(|(place, _)| place.start == 0);
-            head.map(|(_, word)| word).or_else(|| whole(phrase, words))
+            head.map(|(_, word)| word).or_else(|| match_whole_text(phrase, words))
         });
     let first = named.next()?;
     named.all(|word| word == first).then_some(first)

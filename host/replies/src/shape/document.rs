@@ -116,7 +116,7 @@ pub(super) fn with_brackets(text: &str) -> Option<String> {
 struct Node(usize);
 
 impl Node {
-    fn below<E: Error>(&self) -> Result<Self, E> {
+    fn descend<E: Error>(&self) -> Result<Self, E> {
         self.0.checked_sub(1).map(Self).ok_or_else(|| E::custom("nested too deep"))
     }
 }
@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for Node {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self.below()?)? {
+        while let Some(item) = items.next_element_seed(self.descend()?)? {
             list.push(item);
         }
         Ok(Value::Array(list))
@@ -174,7 +174,7 @@ impl<'de> Visitor<'de> for Node {
             if map.contains_key(&key) {
                 return Err(A::Error::custom("duplicate key"));
             }
-            let value = entries.next_value_seed(self.below()?)?;
+            let value = entries.next_value_seed(self.descend()?)?;
             map.insert(key, value);
         }
         Ok(Value::Object(map))

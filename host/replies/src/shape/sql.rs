@@ -70,7 +70,7 @@ fn read_request(text: &str, depth: usize) -> Option<Json> {
     let sql = request_of(&document, depth)?.to_string();
     let stated = document.get("confidence").and_then(Value::as_f64);
     let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
-    let confidence = stated.or_else(|| confidence::find_confidence(&without(text, vec![place])));
+    let confidence = stated.or_else(|| confidence::find_confidence(&leave_out(text, vec![place])));
     Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None }.json())
 }
 
@@ -182,7 +182,7 @@ fn in_order(found: Vec<Found>) -> Vec<(Standing, WrittenStatement)> {
 }
 
 /// The text with those parts left out.
-fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
+fn leave_out(text: &str, mut parts: Vec<Range<usize>>) -> String {
     parts.sort_by_key(|part| part.start);
     let mut rest = String::new();
     let mut from = 0;

@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str, keys: &[String], limits: &Limits) -> Option<Json
         fences(&text).into_iter().rev().find_map(|fence| mapping(&text[fence.body], keys, limits));
     let value = fenced
         .or_else(|| mapping(&text, keys, limits))
-        .or_else(|| bare(&text, keys, |yaml| mapping(yaml, keys, limits)))?;
+        .or_else(|| find_bare_mapping(&text, keys, |yaml| mapping(yaml, keys, limits)))?;
     Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
 }
 
@@ -35,7 +35,11 @@ pub(super) fn parse_cut(text: &str, keys: &[String], limits: &Limits) -> Option<
 
 /// A mapping between prose: from the first line with a key, without the lines after it that are no
 /// YAML.
-fn bare(text: &str, keys: &[String], read: impl Fn(&str) -> Option<Value>) -> Option<Value> {
+fn find_bare_mapping(
+    text: &str,
+    keys: &[String],
+    read: impl Fn(&str) -> Option<Value>,
+) -> Option<Value> {
     let mut at = 0;
     let start = text.split_inclusive('\n').find_map(|line| {
         let here = at;

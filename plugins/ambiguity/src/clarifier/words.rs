@@ -54,7 +54,7 @@ pub(crate) fn by_rule(
         return (format!("Which \"{term}\" do you mean? Several tables have that name."), choices);
     }
     if let Some(name) = reason.as_deref().and_then(|reason| unknown_name(reason, catalog)) {
-        let choices = near(&name, catalog);
+        let choices = near_names(&name, catalog);
         let known = match choices.is_empty() {
             true => "The database has nothing of that name.",
             false => "The nearest names of the database are these.",
@@ -138,7 +138,7 @@ fn names(catalog: &Catalog) -> impl Iterator<Item = &str> {
 
 /// At most five names of the catalog that share a word with the wanted one, letter case and a
 /// plural's end aside.
-fn near(wanted: &str, catalog: &Catalog) -> Vec<String> {
+fn near_names(wanted: &str, catalog: &Catalog) -> Vec<String> {
     let wanted = stems(wanted);
     let mut found: Vec<String> = Vec::new();
     for name in names(catalog) {

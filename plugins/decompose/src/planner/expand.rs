@@ -24,7 +24,7 @@ impl Decompose {
         for _ in 1..max_depth {
             let open: Vec<Node> =
                 draft.nodes.iter().filter(|node| !node.is_atomic).cloned().collect();
-            if open.is_empty() || draft.nodes.len() >= self.most() {
+            if open.is_empty() || draft.nodes.len() >= self.task_limit() {
                 break;
             }
             let requests: Vec<Request> = open
@@ -47,13 +47,13 @@ impl Decompose {
     }
 
     /// Tasks that the draft may have: one of the graph's is reserved for the final one.
-    fn most(&self) -> usize {
+    fn task_limit(&self) -> usize {
         (self.settings.tasks as usize).saturating_sub(1).max(1)
     }
 
     /// Subtasks that one plan may have.
     pub(crate) fn widest(&self) -> usize {
-        (self.settings.subtasks as usize).min(self.most())
+        (self.settings.subtasks as usize).min(self.task_limit())
     }
 
     fn subdraft(&self, reply: Result<Reply, LlmError>) -> Result<Draft, String> {
@@ -71,8 +71,8 @@ impl Decompose {
         id: &str,
         sub: Draft,
     ) -> Draft {
-        let fits = draft.nodes.len() - 1 + sub.nodes.len() <= self.most();
-        let named = within(&draft, id, &sub);
+        let fits = draft.nodes.len() - 1 + sub.nodes.len() <= self.task_limit();
+        let named = nest_plan(&draft, id, &sub);
         let short = named.nodes.iter().all(|node| node.id.len() <= ID);
         if sub.nodes.len() < 2 || !fits || !short {
             if sub.nodes.len() >= 2 {
@@ -94,7 +94,7 @@ fn settle(draft: &mut Draft, id: &str) {
 
 /// The sub-plan with ids `parent.child`. All ids are known before any dependency is rewritten, so
 /// that the order in which the model lists its subtasks does not matter.
-fn within(draft: &Draft, parent: &str, sub: &Draft) -> Draft {
+fn nest_plan(draft: &Draft, parent: &str, sub: &Draft) -> Draft {
     let mut taken: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
     let mut ids: Vec<(String, String)> = Vec::new();
     for node in &sub.nodes {

@@ -27,7 +27,7 @@ impl<H: SolverHost> Solve<'_, H> {
                 lost.push(branch);
                 continue;
             }
-            for line in self.whole(branch) {
+            for line in self.take_whole(branch) {
                 match line.last.as_ref().map(|made| made.standing) {
                     Some(Standing::Below) if winner.is_none() && below.is_none() => {
                         below = Some(line)
@@ -45,12 +45,12 @@ impl<H: SolverHost> Solve<'_, H> {
                 Ok(self.outcome(winner, &lost))
             }
             (None, Some(below)) => Ok(self.outcome(below, &lost)),
-            (None, None) => self.nothing(),
+            (None, None) => self.fail_without_statement(),
         }
     }
 
     /// The lines of a branch whose statements are judged as a whole and not rejected.
-    fn whole(&mut self, mut branch: Branch) -> Vec<Branch> {
+    fn take_whole(&mut self, mut branch: Branch) -> Vec<Branch> {
         let Some(mut made) = branch.last.take() else {
             // A lone sub-task is the question, which then was tried already.
             if self.subtasks.len() == 1 {
@@ -174,7 +174,7 @@ impl<H: SolverHost> Solve<'_, H> {
         Outcome { candidates: vec![candidate], memo: Some(memo.to_string()), ..Outcome::default() }
     }
 
-    fn nothing(self) -> Result<Outcome, Failure> {
+    fn fail_without_statement(self) -> Result<Outcome, Failure> {
         let why = match &self.stop {
             Some(Stop::Failed(failure)) => return Err(failure.clone()),
             Some(Stop::Abstained(why)) => why.clone(),

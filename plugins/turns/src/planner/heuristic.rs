@@ -109,7 +109,7 @@ fn after_a_try(
     if left < 2 {
         return terminate(StopReason::StepLimitReached, "no turn is left for a second try");
     }
-    let query = pick_unused(missing(view, branch, tried), &state.used);
+    let query = pick_unused(missing_terms(view, branch, tried), &state.used);
     if query.is_empty() {
         return terminate(StopReason::NoFurtherQueries, "every word has been searched for");
     }
@@ -127,7 +127,7 @@ fn after_a_try(
 
 /// Returns the terms to look for after a try without rows: the names in its error, else those that
 /// are left of the question and of the evidence.
-fn missing(view: &View, branch: &Branch, tried: &Node) -> Vec<String> {
+fn missing_terms(view: &View, branch: &Branch, tried: &Node) -> Vec<String> {
     let ended = observation(view.seen, &tried.id);
     let said = ended.map(|ended| match &ended.ending {
         Ending::Failed(failure) => failure.message.clone(),

@@ -83,7 +83,7 @@ impl PlannerRole for Turns {
             );
         }
         let view = View { problem, catalog, graph, seen, taken: &taken, new: &new, limit };
-        let taken_turn = match over(&view, &state) {
+        let taken_turn = match stop_reason(&view, &state) {
             Some(_) if !is_quiet => None,
             Some(reason) => Some(stop(host, state.clone(), reason)),
             None => self.turn(host, &view, &mut state)?,
@@ -111,7 +111,7 @@ impl Turns {
 }
 
 /// Returns the reason why no further turn can be taken; `None` if one can.
-fn over(view: &View, state: &State) -> Option<StopReason> {
+fn stop_reason(view: &View, state: &State) -> Option<StopReason> {
     fn is_satisfied(state: &State) -> bool {
         !state.by_model && state.best().is_some_and(|best| best.standing == state::Standing::Solved)
     }

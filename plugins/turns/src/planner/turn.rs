@@ -67,7 +67,7 @@ impl Turns {
         for _ in 0..2 {
             let request = prompts::request(view, state, &self.settings, wrong.as_ref());
             let (said, why) = match host.complete(&request) {
-                Ok(reply) => match self.sound(view, state, &reply) {
+                Ok(reply) => match self.check_reply(view, state, &reply) {
                     Ok((decisions, replayed)) => {
                         return Asked::Decided(decisions, Box::new(replayed));
                     }
@@ -92,7 +92,7 @@ impl Turns {
         Asked::Unable("the model decided wrong twice".to_owned())
     }
 
-    fn sound(
+    fn check_reply(
         &self,
         view: &View,
         state: &State,

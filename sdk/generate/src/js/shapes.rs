@@ -143,14 +143,16 @@ fn field_shape(contract: &Contract, record: &Definition, field: &Field) -> Resul
             format!("or({own}, () => {own}.lower({{}}, \"{}\"))", inner.name)
         }
         (Default::First(inner), _) => match &inner.shape {
-            Shape::Enum(cases) => format!("or({own}, () => \"{}\")", first(cases)),
-            Shape::Variant(cases) => format!("or({own}, () => ({{ tag: \"{}\" }}))", first(cases)),
+            Shape::Enum(cases) => format!("or({own}, () => \"{}\")", first_name(cases)),
+            Shape::Variant(cases) => {
+                format!("or({own}, () => ({{ tag: \"{}\" }}))", first_name(cases))
+            }
             _ => own,
         },
     })
 }
 
-fn first(cases: &[Case]) -> &str {
+fn first_name(cases: &[Case]) -> &str {
     cases.first().map_or("", |case| case.name.as_str())
 }
 

@@ -278,7 +278,8 @@ fn write_classes(
         let payload = case.payload.as_ref();
         match form {
             Form::Payload => {
-                parts.push(payload.map_or(Ok(String::new()), |kind| plain(contract, kind))?);
+                parts
+                    .push(payload.map_or(Ok(String::new()), |kind| payload_class(contract, kind))?);
             }
             Form::Own(class, field) => {
                 parts.push((*class).to_owned());
@@ -321,7 +322,7 @@ fn write_classes(
 }
 
 /// The class of a payload: numbers are no special ones in a union.
-fn plain(contract: &Contract, kind: &Type) -> Result<String, Error> {
+fn payload_class(contract: &Contract, kind: &Type) -> Result<String, Error> {
     match kind {
         Type::U32 => Ok("int".to_owned()),
         other => hint(contract, other),

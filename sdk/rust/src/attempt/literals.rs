@@ -60,7 +60,7 @@ pub(super) fn find_absent(
         return Absent::default();
     }
     let mut absent = Absent::default();
-    for Missing { literal, nearest } in missing(host, facts, &literals) {
+    for Missing { literal, nearest } in find_missing(host, facts, &literals) {
         let place = place(literal);
         let text = line(&literal.text, SHOWN);
         if nearest.is_empty() {
@@ -133,7 +133,11 @@ fn is_void(host: &impl Rows, results: &ResultSet, profile: &Profile) -> bool {
     }
 }
 
-fn missing<'f>(host: &impl Cells, facts: &Facts, literals: &[&'f Literal]) -> Vec<Missing<'f>> {
+fn find_missing<'f>(
+    host: &impl Cells,
+    facts: &Facts,
+    literals: &[&'f Literal],
+) -> Vec<Missing<'f>> {
     let any_case = facts
         .functions
         .iter()

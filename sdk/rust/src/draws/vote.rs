@@ -48,7 +48,7 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
         let poll = Poll { host, task, most, pool: &drawing.pool };
         if standings.is_empty() {
             poll.log(&standings);
-            return poll.nothing(stopped, drawing.draw_count());
+            return poll.fail_without_vote(stopped, drawing.draw_count());
         }
         let candidates: Vec<Candidate> =
             standings.iter().filter_map(|standing| poll.candidate(standing)).collect();
@@ -162,7 +162,7 @@ impl<H: Trace> Poll<'_, H> {
                 Some(place) => {
                     self.host.discard(&id, &self.beaten(draw, &standings[place], &standings[0]))
                 }
-                None => self.host.discard(&id, &self.out(draw)),
+                None => self.host.discard(&id, &self.reason_without_vote(draw)),
             }
         }
     }
@@ -176,11 +176,11 @@ impl<H: Trace> Poll<'_, H> {
         }
     }
 
-    fn out(&self, draw: &Draw) -> String {
+    fn reason_without_vote(&self, draw: &Draw) -> String {
         self.pool.unsound(draw, false).unwrap_or_else(|| "it has no vote".to_owned())
     }
 
-    fn nothing(&self, stopped: Stopped, started: u32) -> Result<Outcome, Failure> {
+    fn fail_without_vote(&self, stopped: Stopped, started: u32) -> Result<Outcome, Failure> {
         let why = match stopped {
             Stopped::Failed(failure) => return Err(failure),
             Stopped::Abstained(why) => why,

@@ -43,10 +43,10 @@ fn may_begin(token: &TokenWithSpan) -> bool {
         "semi",
         "anti",
     ];
-    WORDS.iter().any(|word| is(token, word))
+    WORDS.iter().any(|word| is_unquoted(token, word))
 }
 
-fn is(token: &TokenWithSpan, wanted: &str) -> bool {
+fn is_unquoted(token: &TokenWithSpan, wanted: &str) -> bool {
     matches!(
         &token.token, Symbol::Word(word) if word.quote_style
             .is_none() && word.value
@@ -73,7 +73,7 @@ fn constant(token: &TokenWithSpan) -> Option<String> {
         }
         Symbol::Word(_) => ["true", "false", "null"]
             .into_iter()
-            .find(|word| is(token, word))
+            .find(|word| is_unquoted(token, word))
             .map(str::to_uppercase),
         _ => None,
     }
@@ -123,13 +123,13 @@ struct Reader {
 }
 
 impl Reader {
-    fn ahead(&self, by: usize, word: &str) -> bool {
-        self.tokens.get(self.at + by).is_some_and(|token| is(token, word))
+    fn is_word_ahead(&self, by: usize, word: &str) -> bool {
+        self.tokens.get(self.at + by).is_some_and(|token| is_unquoted(token, word))
     }
 
     /// Returns true if these words stand here.
-    fn are(&self, words: &[&str]) -> bool {
-        words.iter().enumerate().all(|(by, word)| self.ahead(by, word))
+    fn are_words(&self, words: &[&str]) -> bool {
+        words.iter().enumerate().all(|(by, word)| self.is_word_ahead(by, word))
     }
 
     fn symbol(&self, by: usize) -> Option<&Symbol> {
@@ -137,7 +137,7 @@ impl Reader {
     }
 
     fn is_behind(&self, word: &str) -> bool {
-        self.out.last().is_some_and(|token| is(token, word))
+        self.out.last().is_some_and(|token| is_unquoted(token, word))
     }
 
     fn is_behind_symbol(&self, symbol: &Symbol) -> bool {
@@ -212,29 +212,29 @@ impl Reader {
     }
 
     fn word(&mut self) -> Result<(), TokenizerError> {
-        if self.ahead(0, "exclude")
+        if self.is_word_ahead(0, "exclude")
             && ["row", "preceding", "following"].iter().any(|word| self.is_behind(word))
         {
             return self.exclusion();
         }
         if !self.is_duckdb {
             if self.is_behind_symbol(&Symbol::RParen)
-                && (self.ahead(0, "search") || self.ahead(0, "cycle"))
+                && (self.is_word_ahead(0, "search") || self.is_word_ahead(0, "cycle"))
             {
                 return self.recursion();
             }
             self.take();
             return Ok(());
         }
-        if self.ahead(0, "with") && self.is_query_start() {
+        if self.is_word_ahead(0, "with") && self.is_query_start() {
             self.frame().is_with = true;
-        } else if ["select", "from", "values"].iter().any(|word| self.ahead(0, word)) {
+        } else if ["select", "from", "values"].iter().any(|word| self.is_word_ahead(0, word)) {
             self.frame().is_with = false;
         }
         if let Some((part, is_unpivot)) = self.frame().pivot {
             return self.pivot(part, is_unpivot);
         }
-        if self.frame().is_pivoted && self.are(&["group", "by"]) && !self.frame().has_groups {
+        if self.frame().is_pivoted && self.are_words(&["group", "by"]) && !self.frame().has_groups {
             self.frame().has_groups = true;
             self.push_words(&["DEFAULT", "ON", "NULL"]);
             self.push(Symbol::LParen);
@@ -244,8 +244,9 @@ impl Reader {
             return Ok(());
         }
         if self.is_query_start() {
-            let is_pivot = self.ahead(0, "pivot") || self.ahead(0, "pivot_wider");
-            let is_unpivot = self.ahead(0, "unpivot") || self.ahead(0, "pivot_longer");
+            let is_pivot = self.is_word_ahead(0, "pivot") || self.is_word_ahead(0, "pivot_wider");
+            let is_unpivot =
+                self.is_word_ahead(0, "unpivot") || self.is_word_ahead(0, "pivot_longer");
             if is_pivot || is_unpivot {
                 self.push_words(&["FROM"]);
                 self.at += 1;
@@ -266,36 +267,38 @@ impl Reader {
     }
 
     fn joins_and_rest(&mut self) -> Result<(), TokenizerError> {
-        if self.are(&["positional", "join"]) {
+        if self.are_words(&["positional", "join"]) {
             self.push(Symbol::Word(Word {
                 value: "STRAIGHT_JOIN".to_owned(),
                 quote_style: None,
                 keyword: Keyword::STRAIGHT_JOIN,
             }));
             self.at += 2;
-        } else if self.are(&["asof", "join"]) {
+        } else if self.are_words(&["asof", "join"]) {
             self.push_words(&["RIGHT", "SEMI", "JOIN"]);
             self.at += 2;
-        } else if self.are(&["asof", "inner", "join"]) {
+        } else if self.are_words(&["asof", "inner", "join"]) {
             self.push_words(&["RIGHT", "SEMI", "JOIN"]);
             self.at += 3;
-        } else if self.are(&["asof", "left", "join"]) {
+        } else if self.are_words(&["asof", "left", "join"]) {
             self.push_words(&["RIGHT", "ANTI", "JOIN"]);
             self.at += 3;
-        } else if self.are(&["asof", "left", "outer", "join"]) {
+        } else if self.are_words(&["asof", "left", "outer", "join"]) {
             self.push_words(&["RIGHT", "ANTI", "JOIN"]);
             self.at += 4;
-        } else if self.ahead(0, "asof") && (1..4).any(|by| self.ahead(by, "join")) {
+        } else if self.is_word_ahead(0, "asof") && (1..4).any(|by| self.is_word_ahead(by, "join")) {
             return self.fail_unsupported(
                 "ASOF with this kind of JOIN; only ASOF JOIN and ASOF LEFT JOIN are",
             );
-        } else if self.ahead(0, "straight_join") {
+        } else if self.is_word_ahead(0, "straight_join") {
             return self.fail_unsupported("STRAIGHT_JOIN");
-        } else if self.ahead(0, "right") && (self.ahead(1, "semi") || self.ahead(1, "anti")) {
+        } else if self.is_word_ahead(0, "right")
+            && (self.is_word_ahead(1, "semi") || self.is_word_ahead(1, "anti"))
+        {
             return self.fail_unsupported("RIGHT SEMI JOIN and RIGHT ANTI JOIN");
-        } else if self.are(&["using", "sample"]) {
+        } else if self.are_words(&["using", "sample"]) {
             return self.sample();
-        } else if self.ahead(0, "for") && self.frame().is_square {
+        } else if self.is_word_ahead(0, "for") && self.frame().is_square {
             let open = self.frame().open;
             if let Some(token) =
                 self.out.get_mut(open).filter(|token| token.token == Symbol::LBracket)
@@ -316,7 +319,8 @@ impl Reader {
         let words = |exclusion: &str| exclusion.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let found = EXCLUSIONS.into_iter().map(|exclusion| (exclusion, words(exclusion))).find(
             |(_, words)| {
-                let is_here = words.iter().enumerate().all(|(by, word)| self.ahead(by, word));
+                let is_here =
+                    words.iter().enumerate().all(|(by, word)| self.is_word_ahead(by, word));
                 is_here && self.symbol(words.len()) == Some(&Symbol::RParen)
             },
         );
@@ -352,7 +356,7 @@ impl Reader {
             at = end;
         }
         if clauses.is_empty() {
-            if self.ahead(1, "depth") || self.ahead(1, "breadth") {
+            if self.is_word_ahead(1, "depth") || self.is_word_ahead(1, "breadth") {
                 return self.fail_unsupported("this form of SEARCH");
             }
             self.take();
@@ -365,8 +369,9 @@ impl Reader {
     }
 
     fn search(&self, at: usize) -> Option<(String, usize)> {
-        let is_word =
-            |index: usize, word: &str| self.tokens.get(index).is_some_and(|token| is(token, word));
+        let is_word = |index: usize, word: &str| {
+            self.tokens.get(index).is_some_and(|token| is_unquoted(token, word))
+        };
         let order = ["DEPTH", "BREADTH"].into_iter().find(|order| is_word(at + 1, order))?;
         if !(is_word(at, "search") && is_word(at + 2, "first") && is_word(at + 3, "by")) {
             return None;
@@ -377,8 +382,9 @@ impl Reader {
     }
 
     fn cycle(&self, at: usize) -> Option<(String, usize)> {
-        let is_word =
-            |index: usize, word: &str| self.tokens.get(index).is_some_and(|token| is(token, word));
+        let is_word = |index: usize, word: &str| {
+            self.tokens.get(index).is_some_and(|token| is_unquoted(token, word))
+        };
         if !is_word(at, "cycle") {
             return None;
         }
@@ -423,7 +429,7 @@ impl Reader {
 
     fn read_sample(&self) -> Option<(String, usize)> {
         const METHODS: [&str; 3] = ["bernoulli", "reservoir", "system"];
-        let method = |by: usize| METHODS.into_iter().find(|method| self.ahead(by, method));
+        let method = |by: usize| METHODS.into_iter().find(|method| self.is_word_ahead(by, method));
         let number = |by: usize| match self.symbol(by) {
             Some(Symbol::Number(digits, false))
                 if digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') =>
@@ -436,8 +442,8 @@ impl Reader {
             let number = number(by)?;
             let (unit, length) = match self.symbol(by + 1) {
                 Some(Symbol::Mod) => ("%", 2),
-                Some(_) if self.ahead(by + 1, "percent") => ("%", 2),
-                Some(_) if self.ahead(by + 1, "rows") => (" ROWS", 2),
+                Some(_) if self.is_word_ahead(by + 1, "percent") => ("%", 2),
+                Some(_) if self.is_word_ahead(by + 1, "rows") => (" ROWS", 2),
                 _ => ("", 1),
             };
             Some((format!("{number}{unit}"), length))
@@ -448,7 +454,7 @@ impl Reader {
             let (size, length) = is_open(1).then(|| size(2))??;
             let mut at = is_close(2 + length).then_some(3 + length)?;
             let mut clause = format!("{method}({size})");
-            if self.ahead(at, "repeatable") {
+            if self.is_word_ahead(at, "repeatable") {
                 let seed = is_open(at + 1).then(|| number(at + 2))??;
                 clause.push_str(&format!(" REPEATABLE ({seed})"));
                 at = is_close(at + 3).then_some(at + 4)?;
@@ -473,10 +479,10 @@ impl Reader {
     /// A word of a statement `PIVOT` or `UNPIVOT`, outside of brackets.
     fn pivot(&mut self, part: Part, is_unpivot: bool) -> Result<(), TokenizerError> {
         match part {
-            Part::Source if self.ahead(0, "join") => {
+            Part::Source if self.is_word_ahead(0, "join") => {
                 return self.fail_unsupported("PIVOT of a join; put a query in parentheses");
             }
-            Part::Source if self.ahead(0, "on") => {
+            Part::Source if self.is_word_ahead(0, "on") => {
                 self.push_words(&["SELECT"]);
                 self.push_mark(if is_unpivot { UNPIVOT } else { PIVOT }.to_owned());
                 self.push(Symbol::LParen);
@@ -484,24 +490,28 @@ impl Reader {
                 self.frame().pivot = Some((Part::List, is_unpivot));
                 return Ok(());
             }
-            Part::List if !is_unpivot && self.ahead(0, "using") => {
+            Part::List if !is_unpivot && self.is_word_ahead(0, "using") => {
                 self.push(Symbol::RParen);
                 self.push(Symbol::Comma);
                 self.at += 1;
                 self.frame().pivot = Some((Part::Rest, is_unpivot));
                 return Ok(());
             }
-            Part::List if is_unpivot && self.are(&["into", "name"]) => {
+            Part::List if is_unpivot && self.are_words(&["into", "name"]) => {
                 return self.names_of_unpivot();
             }
             Part::List
-                if ["group", "order", "limit", "offset"].iter().any(|word| self.ahead(0, word)) =>
+                if ["group", "order", "limit", "offset"]
+                    .iter()
+                    .any(|word| self.is_word_ahead(0, word)) =>
             {
                 self.push(Symbol::RParen);
                 self.frame().pivot = Some((Part::Rest, is_unpivot));
             }
             Part::Rest
-                if ["select", "from", "where", "having"].iter().any(|word| self.ahead(0, word)) =>
+                if ["select", "from", "where", "having"]
+                    .iter()
+                    .any(|word| self.is_word_ahead(0, word)) =>
             {
                 return self
                     .fail_unsupported("this clause behind PIVOT; put the PIVOT in parentheses");
@@ -518,7 +528,7 @@ impl Reader {
     /// `INTO NAME n VALUE v`
     fn names_of_unpivot(&mut self) -> Result<(), TokenizerError> {
         let is_name = |by: usize| matches!(self.symbol(by), Some(Symbol::Word(_)));
-        if !(is_name(2) && self.ahead(3, "value") && is_name(4)) {
+        if !(is_name(2) && self.is_word_ahead(3, "value") && is_name(4)) {
             return self.fail_unsupported("this form of UNPIVOT; write `INTO NAME n VALUE v`");
         }
         self.push(Symbol::RParen);

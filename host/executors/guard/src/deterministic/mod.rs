@@ -137,10 +137,10 @@ pub fn admit_with(
     }
     let granted = Granted::new(catalog, path(catalog)).with_dialect(dialect);
     let bounds = Bounds::default();
-    let first = once(text, catalog, &granted, &bounds, sums)?;
+    let first = check_once(text, catalog, &granted, &bounds, sums)?;
     // With a quote around each name it is longer.
     let longer = Bounds { bytes: bounds.bytes * LONGER, ..bounds };
-    let second = once(&first.sql, catalog, &granted, &longer, sums);
+    let second = check_once(&first.sql, catalog, &granted, &longer, sums);
     // By then every column has a name.
     if second.is_ok_and(|second| Checked { unnamed: first.unnamed.clone(), ..second } == first) {
         return Ok(first);
@@ -161,7 +161,7 @@ fn path(catalog: &Catalog) -> Vec<String> {
     path
 }
 
-fn once(
+fn check_once(
     text: &str,
     catalog: &Catalog,
     granted: &Granted,

@@ -257,7 +257,7 @@ impl Walk<'_> {
                     }
                 }
                 JoinConstraint::Using(names) => {
-                    let names: Vec<String> = names.iter().filter_map(plain).collect();
+                    let names: Vec<String> = names.iter().filter_map(plain_name).collect();
                     self.merge(first..joined, joined..*next, &names, usable.filter(|_| is_inner));
                 }
                 JoinConstraint::Natural => {
@@ -349,7 +349,7 @@ fn keeps_the_left(tree: &TableWithJoins) -> bool {
     })
 }
 
-fn plain(name: &ObjectName) -> Option<String> {
+fn plain_name(name: &ObjectName) -> Option<String> {
     match name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] => Some(ident.value.clone()),
         _ => None,

@@ -174,7 +174,7 @@ fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement
     let grammar: Box<dyn Grammar> =
         dialect_from_str(dialect.grammar()).unwrap_or_else(|| Box::new(GenericDialect));
     let parser = Parser::new(&*grammar).with_recursion_limit(RECURSION);
-    one(parser.try_with_sql(text), text, places)
+    parse_one(parser.try_with_sql(text), text, places)
 }
 
 /// The one statement of a text, from the lexer's tokens of it.
@@ -186,10 +186,10 @@ pub(crate) fn parse_tokens(
 ) -> Result<Statement, Unresolved> {
     let parser = Parser::new(reading.grammar).with_recursion_limit(RECURSION);
     let tokens = reading.tokens(text, tokens).map_err(ParserError::from);
-    one(tokens.map(|tokens| parser.with_tokens_with_locations(tokens)), text, places)
+    parse_one(tokens.map(|tokens| parser.with_tokens_with_locations(tokens)), text, places)
 }
 
-fn one(
+fn parse_one(
     parser: Result<Parser<'_>, ParserError>,
     text: &str,
     places: &Places<'_>,

@@ -355,17 +355,17 @@ fn list_bytes<T>(list: &Vec<T>) -> usize {
 
 /// Returns the number of items for which a list reserves space before it takes so many more: an
 /// eighth of its length, where it would double by itself; 0 if they fit.
-fn more<T>(list: &Vec<T>, items: usize) -> usize {
+fn space_to_reserve<T>(list: &Vec<T>, items: usize) -> usize {
     if list.len() + items <= list.capacity() { 0 } else { items.max(list.len() / 8).max(64) }
 }
 
 /// Returns the number of bytes by which a list then grows, in another place or not.
 fn grown_by<T>(list: &Vec<T>, items: usize) -> usize {
-    more(list, items) * size_of::<T>()
+    space_to_reserve(list, items) * size_of::<T>()
 }
 
 fn reserve<T>(list: &mut Vec<T>, items: usize) {
-    let more = more(list, items);
+    let more = space_to_reserve(list, items);
     if more > 0 {
         list.reserve_exact(more);
     }

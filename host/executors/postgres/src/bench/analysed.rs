@@ -225,7 +225,7 @@ impl<'n, 't> Tree<'n, 't> {
         Self { nodes, children }
     }
 
-    fn within(&self, at: usize, field: &str) -> impl Iterator<Item = usize> {
+    fn children_in(&self, at: usize, field: &str) -> impl Iterator<Item = usize> {
         self.children[at].iter().copied().filter(move |child| self.nodes[*child].field == field)
     }
 
@@ -239,8 +239,10 @@ impl<'n, 't> Tree<'n, 't> {
             Some(5) => ("values", "VALUES"),
             _ => ("node", "an unknown relation"),
         };
-        let alias =
-            self.within(at, "eref").next().and_then(|alias| self.nodes[alias].word("aliasname"));
+        let alias = self
+            .children_in(at, "eref")
+            .next()
+            .and_then(|alias| self.nodes[alias].word("aliasname"));
         let why = format!("{what} does not stand in FROM where rows are compared");
         Err(refuse(rule, alias.unwrap_or(what), &why))
     }
@@ -260,7 +262,7 @@ impl<'n, 't> Tree<'n, 't> {
         {
             return Ok(());
         }
-        let argument = self.within(at, "arg").next();
+        let argument = self.children_in(at, "arg").next();
         let is_constant = argument.is_some_and(|argument| self.nodes[argument].kind == "CONST");
         let of = argument.and_then(|argument| self.type_of(argument));
         if is_constant || of.is_some_and(|of| !is_in(lists::TEXTS, of) && of != 705) {
@@ -277,7 +279,7 @@ impl<'n, 't> Tree<'n, 't> {
     fn type_of(&self, at: usize) -> Option<i64> {
         let mut at = at;
         while matches!(self.nodes[at].kind, "COLLATE" | "COLLATEEXPR") {
-            at = self.within(at, "arg").next()?;
+            at = self.children_in(at, "arg").next()?;
         }
         let node = &self.nodes[at];
         let field = match node.kind {
@@ -302,7 +304,7 @@ impl<'n, 't> Tree<'n, 't> {
     /// Returns true if the expression in `field` of a node is a column whose type fixes the digits
     /// behind the point, or the length.
     fn is_fixed(&self, at: usize, field: &str) -> bool {
-        self.within(at, field).next().is_some_and(|expression| {
+        self.children_in(at, field).next().is_some_and(|expression| {
             let node = &self.nodes[expression];
             node.kind == "VAR" && node.number("vartypmod").is_some_and(|modifier| modifier != -1)
         })
@@ -317,7 +319,7 @@ impl<'n, 't> Tree<'n, 't> {
         match node.kind {
             "AGGREF" => {
                 let is_fixed = self
-                    .within(at, "args")
+                    .children_in(at, "args")
                     .next()
                     .is_some_and(|entry| self.is_fixed(entry, "expr"));
                 used.aggregates.push(Aggregate {
@@ -333,7 +335,7 @@ impl<'n, 't> Tree<'n, 't> {
             }
             "COERCEVIAIO" => {
                 let argument =
-                    self.within(at, "arg").next().and_then(|argument| self.type_of(argument));
+                    self.children_in(at, "arg").next().and_then(|argument| self.type_of(argument));
                 used.spells_numbers |=
                     argument.is_none_or(|of| of == i64::from(lists::NUMERIC) || of == 1231);
             }
@@ -348,7 +350,7 @@ impl<'n, 't> Tree<'n, 't> {
         let parent = self.nodes[at].parent?;
         let number = node.number("tleSortGroupRef");
         let entry = |list: &str| {
-            self.within(parent, list)
+            self.children_in(parent, list)
                 .find(|entry| self.nodes[*entry].number("ressortgroupref") == number)
         };
         match node.field {
@@ -365,7 +367,8 @@ impl<'n, 't> Tree<'n, 't> {
             }
             // One clause for each column, in their order; the first word of the list is its kind.
             "groupClauses" => {
-                let place = self.within(parent, "groupClauses").position(|clause| clause == at)?;
+                let place =
+                    self.children_in(parent, "groupClauses").position(|clause| clause == at)?;
                 let modifier = self.nodes[parent].all("colTypmods").nth(place + 1);
                 Some(Merge {
                     operator,
@@ -390,7 +393,8 @@ impl<'n, 't> Tree<'n, 't> {
         while let Some(outer) = query.filter(|outer| self.nodes[*outer].kind != "QUERY") {
             query = self.nodes[outer].parent;
         }
-        let mut windows = query.into_iter().flat_map(|query| self.within(query, "windowClause"));
+        let mut windows =
+            query.into_iter().flat_map(|query| self.children_in(query, "windowClause"));
         let Some(window) = windows.find(|window| self.nodes[*window].number("winref") == number)
         else {
             return false;
@@ -398,7 +402,7 @@ impl<'n, 't> Tree<'n, 't> {
         let options = self.nodes[window].number("frameOptions").unwrap_or(EXCLUDES);
         let has = |option: i64| options & option != 0;
         // Without an order all rows are peers of the current one.
-        let is_unordered = self.within(window, "orderClause").next().is_none();
+        let is_unordered = self.children_in(window, "orderClause").next().is_none();
         let is_to_last = has(TO_LAST) || (has(TO_CURRENT) && is_unordered && !has(ROWS));
         has(FROM_FIRST) && is_to_last && !has(EXCLUDES)
     }

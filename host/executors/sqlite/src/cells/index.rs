@@ -154,7 +154,7 @@ impl Reading<'_> {
         columns: &[String],
         place: usize,
     ) -> Result<(), SqlError> {
-        let list = columns.iter().map(|column| short(column)).collect::<Vec<_>>().join(", ");
+        let list = columns.iter().map(|column| short_texts(column)).collect::<Vec<_>>().join(", ");
         let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quote(self.table));
         let mut statement = compile(&sql, self.session, self.snapshot)?;
         let mut seen: Vec<HashSet<u64>> = vec![HashSet::new(); columns.len()];
@@ -181,7 +181,7 @@ impl Reading<'_> {
 
 /// An expression for the values of a column that are looked at. The engine skips long texts and
 /// blobs by their header, without reading them.
-fn short(column: &str) -> String {
+fn short_texts(column: &str) -> String {
     let name = Dialect::Sqlite.quote(column);
     format!(
         "CASE WHEN typeof({name}) = 'text' AND octet_length({name}) <= {} THEN {name} END",
@@ -193,7 +193,7 @@ fn short(column: &str) -> String {
 fn statements(table: &Table) -> Vec<Vec<String>> {
     let (mut all, mut bytes): (Vec<Vec<String>>, usize) = (Vec::new(), 0);
     for column in &table.columns {
-        let more = short(&column.name).len() + 2;
+        let more = short_texts(&column.name).len() + 2;
         match all.last_mut() {
             Some(last) if last.len() < COLUMNS && bytes + more <= STATEMENT => {
                 last.push(column.name.clone())

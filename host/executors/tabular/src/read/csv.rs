@@ -168,7 +168,7 @@ fn is_total(
 ) -> Result<bool, ImportError> {
     let decisions = decide(columns, work.options);
     let mut sums = Sums::new(&decisions, columns, work.options);
-    each_record(source, &work.again(), layout.delimiter, |row, record| {
+    each_record(source, &work.renew(), layout.delimiter, |row, record| {
         if row > layout.titles && row < last {
             sums.add(record);
         }
@@ -287,13 +287,13 @@ fn each_record(
             }
             Err(error) => {
                 let line = reader.position().line();
-                return Err(ended.take().unwrap_or_else(|| wrong(source, line, &error)));
+                return Err(ended.take().unwrap_or_else(|| content_error(source, line, &error)));
             }
         }
     }
 }
 
-fn wrong(source: &Source, line: u64, error: &csv::Error) -> ImportError {
+fn content_error(source: &Source, line: u64, error: &csv::Error) -> ImportError {
     let reason = match error.kind() {
         ErrorKind::Io(error) => error.to_string(),
         _ => error.to_string(),

@@ -92,7 +92,7 @@ fn great_columns(
     if !described.schema().fields().iter().any(|field| is_wide(field)) {
         return Ok(great);
     }
-    each_batch(source, file, described, &work.again(), is_wide, |batch| {
+    each_batch(source, file, described, &work.renew(), is_wide, |batch| {
         for (column, field) in batch.columns().iter().zip(batch.schema().fields()) {
             let numbers = column.as_primitive::<UInt64Type>();
             if numbers.iter().flatten().any(|number| i64::try_from(number).is_err()) {
@@ -313,12 +313,16 @@ fn cell(column: &dyn Array, row: usize, kind: ColumnType) -> Option<Cell<'_>> {
         DataType::Float16 => Cell::Real(value!(Float16Type).to_f64()),
         DataType::Float32 => Cell::Real(value!(Float32Type).into()),
         DataType::Float64 => Cell::Real(value!(Float64Type)),
-        DataType::Decimal128(precision, scale) => {
-            real(&Decimal128Type::format_decimal(value!(Decimal128Type), *precision, *scale))
-        }
-        DataType::Decimal256(precision, scale) => {
-            real(&Decimal256Type::format_decimal(value!(Decimal256Type), *precision, *scale))
-        }
+        DataType::Decimal128(precision, scale) => read_decimal(&Decimal128Type::format_decimal(
+            value!(Decimal128Type),
+            *precision,
+            *scale,
+        )),
+        DataType::Decimal256(precision, scale) => read_decimal(&Decimal256Type::format_decimal(
+            value!(Decimal256Type),
+            *precision,
+            *scale,
+        )),
         DataType::Utf8View => Cell::Text(Cow::Borrowed(column.as_string_view().value(row))),
         DataType::BinaryView => Cell::Bytes(column.as_binary_view().value(row)),
         DataType::FixedSizeBinary(_) => Cell::Bytes(column.as_fixed_size_binary().value(row)),
@@ -353,7 +357,7 @@ fn text(shown: impl std::fmt::Display) -> Cell<'static> {
 }
 
 /// A decimal number, as near as a floating-point number comes.
-fn real(digits: &str) -> Cell<'static> {
+fn read_decimal(digits: &str) -> Cell<'static> {
     digits.parse().map_or(Cell::Null, Cell::Real)
 }
 

@@ -25,7 +25,7 @@ impl<'a> Tables<'a> {
     }
 
     /// The table behind a reference to a column, and how the reference names it.
-    fn behind(&self, expr: &Expr) -> Option<(Option<Ident>, &'a Table, String)> {
+    fn table_behind(&self, expr: &Expr) -> Option<(Option<Ident>, &'a Table, String)> {
         match expr {
             Expr::Identifier(column) => {
                 let (_, table) =
@@ -47,14 +47,14 @@ impl<'a> Tables<'a> {
 
     /// Returns true if it refers to a column of one of the tables.
     pub(super) fn is_column(&self, expr: &Expr) -> bool {
-        self.behind(expr).is_some()
+        self.table_behind(expr).is_some()
     }
 
     /// The columns that could stand in the place of a reference: the others of its table, those of
     /// the other tables, and one that no table here has, as models make them up. Empty for anything
     /// but a column.
     pub(super) fn others(&self, expr: &Expr) -> Vec<Expr> {
-        let Some((name, own, column)) = self.behind(expr) else { return Vec::new() };
+        let Some((name, own, column)) = self.table_behind(expr) else { return Vec::new() };
         fn is_same(column: &str, other: &str) -> bool {
             other.eq_ignore_ascii_case(column)
         }

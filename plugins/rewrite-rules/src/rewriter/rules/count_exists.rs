@@ -24,7 +24,7 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 
 fn exists(condition: &Expr, work: &Work) -> Option<Expr> {
     let Expr::BinaryOp { left, op, right } = condition else { return None };
-    let (query, op, number) = match (bare(left), bare(right)) {
+    let (query, op, number) = match (strip_parentheses(left), strip_parentheses(right)) {
         (Expr::Subquery(query), number) => (query, op.clone(), number),
         (number, Expr::Subquery(query)) => (query, flip_operator(op)?, number),
         _ => return None,
@@ -52,9 +52,9 @@ fn exists(condition: &Expr, work: &Work) -> Option<Expr> {
     Some(Expr::Exists { subquery, negated: !is_there })
 }
 
-fn bare(expr: &Expr) -> &Expr {
+fn strip_parentheses(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Nested(inner) => bare(inner),
+        Expr::Nested(inner) => strip_parentheses(inner),
         other => other,
     }
 }

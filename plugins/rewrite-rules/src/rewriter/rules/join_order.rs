@@ -63,7 +63,7 @@ fn places(condition: &Expr, scope: &Scope) -> Option<BTreeSet<usize>> {
 
 fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<usize> {
     let rows: Vec<f64> =
-        (0..scope.sources.len()).map(|place| left(place, scope, conditions, places)).collect();
+        (0..scope.sources.len()).map(|place| rows_left(place, scope, conditions, places)).collect();
     let rows_of = |place: &usize| rows.get(*place).copied().unwrap_or(UNKNOWN_ROWS);
     let mut left: Vec<usize> = (0..scope.sources.len()).collect();
     let mut order: Vec<usize> = Vec::new();
@@ -87,7 +87,7 @@ fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<
 }
 
 /// The rows that the conditions on one table alone leave of it.
-fn left(place: usize, scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> f64 {
+fn rows_left(place: usize, scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> f64 {
     let Some(source) = scope.sources.get(place) else { return UNKNOWN_ROWS };
     let rows =
         source.table.and_then(|table| table.row_estimate).map_or(UNKNOWN_ROWS, |rows| rows as f64);

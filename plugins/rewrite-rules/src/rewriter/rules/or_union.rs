@@ -40,7 +40,7 @@ fn divide<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     if !is_standard(select) || scope.has_merged_columns || !select.named_window.is_empty() {
         return None;
     }
-    let spot = spot(select, &scope)?;
+    let spot = find_spot(select, &scope)?;
     let name = work.fresh("u");
     let mut columns = Columns { name: &name, scope: &scope, work, found: Vec::new() };
     let mut query = query.clone();
@@ -73,7 +73,7 @@ enum Spot {
 }
 
 /// The first OR that is worth dividing, in WHERE or in ON of an inner join.
-fn spot(select: &Select, scope: &Scope) -> Option<Spot> {
+fn find_spot(select: &Select, scope: &Scope) -> Option<Spot> {
     fn place(scope: &Scope, condition: &Expr) -> Option<usize> {
         conjuncts(condition).iter().position(|part| is_worth_it(part, scope))
     }

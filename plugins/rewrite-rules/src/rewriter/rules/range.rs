@@ -25,14 +25,14 @@ pub(crate) fn period(text: &str) -> Option<(String, String)> {
         return None;
     }
     let start = date(year, month.unwrap_or(1), day.unwrap_or(1));
-    Some((start, after(year, month, day)))
+    Some((start, day_after(year, month, day)))
 }
 
 fn date(year: u32, month: u32, day: u32) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-fn after(year: u32, month: Option<u32>, day: Option<u32>) -> String {
+fn day_after(year: u32, month: Option<u32>, day: Option<u32>) -> String {
     match (month, day) {
         (Some(month), Some(day)) if day < days(year, month) => date(year, month, day + 1),
         (Some(month), _) if month < 12 => date(year, month + 1, 1),

@@ -177,15 +177,15 @@ pub(super) fn restrict(scope: &mut Scope, conditions: &[Plain]) {
             };
             let filter = of_table(&|condition, is_own| condition.is_selective || !is_own);
             let beside = of_table(&|_, is_own| !is_own);
-            origin.filter = all(origin.filter.take(), filter);
-            origin.beside = all(origin.beside.take(), beside);
+            origin.filter = join_all(origin.filter.take(), filter);
+            origin.beside = join_all(origin.beside.take(), beside);
         }
     }
 }
 
 /// Joins all of the conditions; `None` if there is none, or the text is too long: without it more
 /// rows count.
-fn all(known: Option<String>, more: Vec<String>) -> Option<String> {
+fn join_all(known: Option<String>, more: Vec<String>) -> Option<String> {
     let all = known.into_iter().chain(more).collect::<Vec<_>>().join(" AND ");
     Some(all).filter(|all| !all.is_empty() && all.len() <= 2 * LONGEST)
 }
