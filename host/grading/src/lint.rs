@@ -145,7 +145,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
             Gold::Sql(sql) => &Gold::Sql(with_single_quotes(sql, database.as_ref()).await),
             other => other,
         };
-        let result = match expected_rows(database, gold).await {
+        let result = match read_gold_rows(database, gold).await {
             Ok(result) => result,
             Err((kind, what)) => {
                 find(kind, what);
@@ -172,7 +172,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
 }
 
 /// The rows of an expected answer, or a finding.
-async fn expected_rows(
+async fn read_gold_rows(
     database: &Arc<dyn Database>,
     gold: &Gold,
 ) -> Result<ResultSet, (FindingKind, String)> {

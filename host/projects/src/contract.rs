@@ -31,7 +31,7 @@ pub(crate) fn write(project: &Project) -> Result<PathBuf, Error> {
         write_if_changed(&contract.join(name), content)?;
     }
     let version =
-        files.iter().find_map(|(_, content)| declared_version(&String::from_utf8_lossy(content)));
+        files.iter().find_map(|(_, content)| read_version(&String::from_utf8_lossy(content)));
     write_if_changed(
         &wit.join("world.wit"),
         world_text(&project.roles, version.as_deref().unwrap_or("0.1.0")).as_bytes(),
@@ -60,7 +60,7 @@ fn read_own_contract(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
 }
 
 /// The version that a file of the contract declares.
-fn declared_version(text: &str) -> Option<String> {
+fn read_version(text: &str) -> Option<String> {
     let declared =
         text.lines().find_map(|line| line.trim().strip_prefix("package syrch:plugin@"))?;
     Some(declared.split(';').next()?.trim().to_owned())

@@ -228,7 +228,7 @@ fn pretty(value: &Value) -> String {
 /// one where nothing counts, then that with fewer calls.
 fn ahead(cells: &[Cell]) -> impl Fn(&Cell, &Cell) -> Ordering + use<> {
     let nothing_counts = cells.iter().all(|cell| cell.share.of == 0);
-    fn counted_confidence(nothing_counts: bool, cell: &Cell) -> f64 {
+    fn effective_confidence(nothing_counts: bool, cell: &Cell) -> f64 {
         if nothing_counts { cell.mean_confidence.unwrap_or(0.0) } else { 0.0 }
     }
     move |one, other| {
@@ -236,8 +236,8 @@ fn ahead(cells: &[Cell]) -> impl Fn(&Cell, &Cell) -> Ordering + use<> {
         // Which cell pays the tokens of a call that several share is chance.
         by_right
             .then(
-                counted_confidence(nothing_counts, other)
-                    .total_cmp(&counted_confidence(nothing_counts, one)),
+                effective_confidence(nothing_counts, other)
+                    .total_cmp(&effective_confidence(nothing_counts, one)),
             )
             .then(one.costs.calls.cmp(&other.costs.calls))
     }

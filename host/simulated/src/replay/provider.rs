@@ -82,7 +82,7 @@ impl ReplayProvider {
             remove_cost(outcome);
             equal.entry(key(request, default)).or_default().places.push(place);
             let most = used.entry(key_of_any_length(request, default)).or_default();
-            *most = larger_estimate(*most, recorded_usage(request, outcome));
+            *most = larger_estimate(*most, find_usage(request, outcome));
         }
         Self { config, exchanges, equal, used }
     }
@@ -135,7 +135,7 @@ fn remove_cost(outcome: &mut ModelOutcome) {
 }
 
 /// The tokens of a recorded call as they were reported; else those of its prompt by its size.
-fn recorded_usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
+fn find_usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
     let reported =
         outcome.usage.as_ref().or(outcome.result.as_ref().ok().map(|reply| &reply.usage));
     let (input_tokens, output_tokens) = reported.map_or_else(

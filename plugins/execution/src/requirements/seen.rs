@@ -222,10 +222,10 @@ impl Seen {
 
     /// Returns true if it reads the table, by its name with or without its schema.
     pub(crate) fn reads(&self, table: &str) -> bool {
-        fn unqualified_name(name: &str) -> String {
+        fn last_part(name: &str) -> String {
             name.rsplit('.').next().unwrap_or(name).trim().to_lowercase()
         }
-        self.tables.iter().any(|read| unqualified_name(read) == unqualified_name(table))
+        self.tables.iter().any(|read| last_part(read) == last_part(table))
     }
 }
 

@@ -196,12 +196,11 @@ fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
 
 /// Returns true if two names are those of one table; either may be without its schema.
 fn is_same(one: &str, other: &str) -> bool {
-    fn unqualified_name(name: &str) -> String {
+    fn last_part(name: &str) -> String {
         name.rsplit('.').next().unwrap_or(name).to_lowercase()
     }
     one.eq_ignore_ascii_case(other)
-        || ((one.contains('.') != other.contains('.'))
-            && unqualified_name(one) == unqualified_name(other))
+        || ((one.contains('.') != other.contains('.')) && last_part(one) == last_part(other))
 }
 
 #[cfg(test)]
