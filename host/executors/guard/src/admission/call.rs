@@ -164,10 +164,10 @@ impl Walk<'_> {
         args: &mut [FunctionArg],
     ) -> Result<(), SqlError> {
         if let Some((_, place)) = self.rules.sized.iter().find(|(name, _)| *name == function) {
-            self.bound_size(function, args.get(*place))?;
+            self.limit_size(function, args.get(*place))?;
         }
         if let Some((_, place)) = self.rules.inserts.iter().find(|(name, _)| *name == function) {
-            self.bound_insert(function, args.get(*place))?;
+            self.limit_insert(function, args.get(*place))?;
         }
         if args.len() > ARGUMENTS && !self.rules.inserts.is_empty() {
             return self.absent(false, "a function of more than 100 arguments");
@@ -176,15 +176,15 @@ impl Walk<'_> {
             self.admit_aggregate(function, args.get(1))?;
         }
         if self.rules.formats.contains(&function) {
-            self.bound_format(function, args.first())?;
+            self.limit_format(function, args.first())?;
         }
         if self.rules.series.contains(&function) {
-            self.bound_series(function, args)?;
+            self.limit_series(function, args)?;
         }
         if let Some((_, place)) = self.rules.patterns.iter().find(|(name, _)| *name == function)
             && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(pattern))) = args.get(*place)
         {
-            self.bound_pattern(pattern)?;
+            self.limit_pattern(pattern)?;
         }
         for arg in args {
             let arg = match arg {

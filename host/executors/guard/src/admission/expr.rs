@@ -95,7 +95,7 @@ impl Walk<'_> {
             Expr::BinaryOp { left, op, right } => {
                 self.admit_operator(op)?;
                 if matches!(op, BinaryOperator::Glob) {
-                    self.bound_pattern(right)?;
+                    self.limit_pattern(right)?;
                 }
                 self.admit_both(left, right)
             }
@@ -189,7 +189,7 @@ impl Walk<'_> {
             Expr::QualifiedWildcard(name, _) => self.admit_object_name(name).map(|_| ()),
             Expr::Wildcard(_) => Ok(()),
             Expr::RLike { negated: _, expr, pattern, regexp: _ } if self.rules.has(Form::Rlike) => {
-                self.bound_pattern(pattern)?;
+                self.limit_pattern(pattern)?;
                 self.admit_both(expr, pattern)
             }
             Expr::Struct { values, fields } if self.rules.has(Form::Structures) => {

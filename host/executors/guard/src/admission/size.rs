@@ -16,7 +16,7 @@ const PATTERN: usize = 1_000;
 impl Walk<'_> {
     /// A size is a constant, and those of a statement together multiply by at most
     /// [`AMPLIFICATION`].
-    pub(super) fn bound_size(
+    pub(super) fn limit_size(
         &mut self,
         function: &str,
         arg: Option<&FunctionArg>,
@@ -43,7 +43,7 @@ impl Walk<'_> {
     }
 
     /// A text that is put in at many places is a constant, and its bytes count as a size.
-    pub(super) fn bound_insert(
+    pub(super) fn limit_insert(
         &mut self,
         function: &str,
         arg: Option<&FunctionArg>,
@@ -60,7 +60,7 @@ impl Walk<'_> {
     }
 
     /// The text that `format` follows is a constant, and its widths are small.
-    pub(super) fn bound_format(
+    pub(super) fn limit_format(
         &mut self,
         function: &str,
         arg: Option<&FunctionArg>,
@@ -100,7 +100,7 @@ impl Walk<'_> {
     }
 
     /// A series between constants, with a constant step: so many rows as it has count as a size.
-    pub(super) fn bound_series(
+    pub(super) fn limit_series(
         &mut self,
         function: &str,
         args: &[FunctionArg],
@@ -124,7 +124,7 @@ impl Walk<'_> {
     }
 
     /// A regular expression that engines match by trying is a constant, and short.
-    pub(super) fn bound_pattern(&self, pattern: &Expr) -> Result<(), SqlError> {
+    pub(super) fn limit_pattern(&self, pattern: &Expr) -> Result<(), SqlError> {
         let is_short = match pattern {
             Expr::Value(value) => value
                 .value
