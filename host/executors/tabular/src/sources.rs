@@ -84,11 +84,6 @@ pub fn is_tabular(path: &Path) -> bool {
         || is_pattern(path) && fs::symlink_metadata(path).is_err()
 }
 
-/// Returns true if a path has characters that stand for others.
-fn is_pattern(path: &Path) -> bool {
-    path.to_string_lossy().contains(['*', '?', '['])
-}
-
 /// Returns the name of the database of a path: that of the file or folder, and for a pattern that
 /// of the folder that it looks in.
 #[must_use]
