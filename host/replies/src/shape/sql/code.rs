@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Found, MAX_FOUND, without};
+use super::{Found, MAX_FOUND, leave_out};
 use crate::shape::confidence;
 use crate::shape::marks::mark;
 use crate::shape::mend::{Curly, hides_line, is_damaged, mend};
@@ -62,9 +62,9 @@ pub(super) fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
             let parts = inside
                 .map(|part| part.start - one.place.start..part.end - one.place.start)
                 .collect();
-            confidence::find_confidence(&without(&text[one.place.start..next.start], parts))
+            confidence::find_confidence(&leave_out(&text[one.place.start..next.start], parts))
         });
-        one.confidence = near.or_else(|| confidence::find_confidence(&without(text, hidden)));
+        one.confidence = near.or_else(|| confidence::find_confidence(&leave_out(text, hidden)));
     }
     found
 }
@@ -237,7 +237,7 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             .map_or(text.len(), |later| later.start);
         let near = confidence::find_confidence(&text[one.place.end..next]);
         one.confidence =
-            near.or_else(|| confidence::find_confidence(&without(text, places.clone())));
+            near.or_else(|| confidence::find_confidence(&leave_out(text, places.clone())));
     }
     found
 }

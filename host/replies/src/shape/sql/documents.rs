@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use syrch_core::Limits;
 
 use super::code::{from_blocks, from_code, from_prose};
-use super::{Found, MAX_FOUND, without};
+use super::{Found, MAX_FOUND, leave_out};
 use crate::shape::confidence;
 use crate::shape::document::{documents, strict, unclosed, with_brackets};
 use crate::shape::marks::{Mark, mark};
@@ -128,7 +128,7 @@ impl<'a> Reading<'a> {
                 mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
                 confidence: if is_silent(&value) {
                     one.confidence.or_else(|| {
-                        confidence::find_confidence(&without(text, vec![place.clone()]))
+                        confidence::find_confidence(&leave_out(text, vec![place.clone()]))
                     })
                 } else {
                     one.confidence
