@@ -179,7 +179,7 @@ fn pairs<'a, T>(lefts: &[&'a T], rights: &[&'a T], rules: &[Rule<'_, T>]) -> Pai
         for (left, found) in lefts.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let free = rights.iter().enumerate().filter(|(place, _)| !taken[*place]);
             let scored = free
-                .map(|(place, right)| (place, word_similarity(left, right)))
+                .map(|(place, right)| (place, alike(left, right)))
                 .filter(|(_, score)| score >= least);
             // The first of equals.
             let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
