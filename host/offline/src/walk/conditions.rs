@@ -116,9 +116,22 @@ impl Walk<'_> {
         let compared = self.pending.compare.map_or(Operator::Equal, |(operator, _)| operator);
         // `cheaper than the kettle` compares with what a cell's row holds.
         self.draft.unmet += usize::from(!matches!(compared, Operator::Equal | Operator::NotEqual));
+        self.draft.unmet += usize::from(self.is_place_of_other(at, column));
         let differs = self.pending.not.is_some() != (compared == Operator::NotEqual);
         let operator = if differs { Operator::NotEqual } else { Operator::Equal };
         self.filter(at, column, operator, cell.operand());
+    }
+
+    /// Returns true if a place that is said of another table would be a second one of this table:
+    /// the `Paris` of `guests from Germany with bookings in Paris` is no city of the guests.
+    fn is_place_of_other(&self, at: usize, column: ColumnRef) -> bool {
+        let place = self.reading.table_of_place(at);
+        place.is_some_and(|table| table != column.table)
+            && self.draft.filters.iter().any(|filter| {
+                filter.condition.column.table == column.table
+                    && filter.condition.column != column
+                    && self.reading.table_of_place(filter.item) == Some(column.table)
+            })
     }
 
     /// Returns true if no column stands before the number or its comparison.
