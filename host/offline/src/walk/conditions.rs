@@ -122,16 +122,19 @@ impl Walk<'_> {
         self.filter(at, column, operator, cell.operand());
     }
 
-    /// Returns true if a place that is said of another table would be a second one of this table:
-    /// the `Paris` of `guests from Germany with bookings in Paris` is no city of the guests.
+    /// Returns true if a place is said of another table, which has it as well, or would be a second
+    /// one of this table: the `Paris` of `guests from Germany with bookings in Paris` is no city of
+    /// the guests.
     fn is_place_of_other(&self, at: usize, column: ColumnRef) -> bool {
-        let place = self.reading.table_of_place(at);
-        place.is_some_and(|table| table != column.table)
-            && self.draft.filters.iter().any(|filter| {
-                filter.condition.column.table == column.table
-                    && filter.condition.column != column
-                    && self.reading.table_of_place(filter.item) == Some(column.table)
-            })
+        let Some(place) = self.reading.table_of_place(at) else { return false };
+        let What::Cell(cells) = &self.item(at).what else { return false };
+        let has_own = cells.iter().any(|cell| cell.column.table == place);
+        let is_second = self.draft.filters.iter().any(|filter| {
+            filter.condition.column.table == column.table
+                && filter.condition.column != column
+                && self.reading.table_of_place(filter.item) == Some(column.table)
+        });
+        place != column.table && (has_own || is_second)
     }
 
     /// Returns true if no column stands before the number or its comparison.

@@ -8,7 +8,8 @@ use super::time::{self, Calendar, Span, Time};
 use super::{Understood, Unread, cues, model};
 use crate::compile::{are_equal, begin};
 use crate::{
-    Aggregate, Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics,
+    Aggregate, Comparison, Dimension, Filter, Format, Grain, Literal, Operator, Order, Request,
+    Semantics,
 };
 
 /// The confidence of a request that the text states in full.
@@ -28,9 +29,8 @@ pub(super) const RANKS_APART: &str = "one metric can be ranked by one thing at a
 /// The meanings of two values of one column with `and` between them.
 pub(super) const EITHER_OR_BOTH: [&str; 2] = ["rows of either", "rows of both at once"];
 
-/// The reason why two places are refused.
-const PLACES_APART: &str = "the two places may be those of two things: name whose they are, or \
-     write the one within the other behind a comma, as in `Paris, France`";
+/// The meanings of two places of one table.
+const ONE_OR_TWO: [&str; 2] = ["one place within the other", "the places of two things"];
 
 /// The reason why a share with further conditions is refused.
 const SHARED: &str = "the conditions may be those of the share or of the whole: put those of the \
@@ -423,18 +423,6 @@ impl Resolver<'_> {
         dimension: usize,
         condition: &Condition,
     ) -> Result<(), Unread> {
-        let is_place = |at: usize| {
-            let one = &self.semantics.dimensions[at];
-            let mut names = one.synonyms.iter().chain([&one.name]);
-            names.any(|name| {
-                let lower = name.to_lowercase();
-                lower.split([' ', '_']).any(|word| cues::PLACES.contains(&word))
-            })
-        };
-        let table = |at: usize| &self.semantics.dimensions[at].table;
-        let is_open = |one: &Condition| {
-            one.operator == Operator::In && one.dimensions.is_empty() && one.tables.is_empty()
-        };
         let has_other = known.iter().any(|&(at, one)| {
             let is_apart = match (one.place, condition.place) {
                 (Some(_), Some(_)) if std::ptr::eq(one, condition) => one.is_and,
@@ -443,12 +431,25 @@ impl Resolver<'_> {
             };
             at != dimension
                 && is_apart
-                && are_equal(table(at), table(dimension))
-                && [at, dimension].into_iter().all(is_place)
-                && is_open(one)
-                && is_open(condition)
+                && self.are_places_of_one(at, dimension)
+                && names_no_owner(one)
+                && names_no_owner(condition)
         });
-        if has_other { refuse(PLACES_APART) } else { Ok(()) }
+        if !has_other {
+            return Ok(());
+        }
+        let conditions = self.draft.conditions.iter().filter(|one| one.place.is_some());
+        let texts = conditions.flat_map(|one| one.values.iter().map(|value| value.text.as_str()));
+        Err(Unread::Ambiguous {
+            phrase: texts.collect::<Vec<_>>().join(", "),
+            choices: ONE_OR_TWO.map(str::to_owned).to_vec(),
+        })
+    }
+
+    /// Returns true if two dimensions hold places and belong to one table.
+    fn are_places_of_one(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|at| &self.semantics.dimensions[at]);
+        are_equal(&one.table, &other.table) && holds_places(one) && holds_places(other)
     }
 
     /// Refuses a table beside the metric that no condition is on: the text may ask for something
@@ -1015,6 +1016,21 @@ impl Resolver<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns true if a dimension is called like a place.
+fn holds_places(dimension: &Dimension) -> bool {
+    dimension.synonyms.iter().chain([&dimension.name]).any(|name| {
+        let lower = name.to_lowercase();
+        lower.split([' ', '_']).any(|word| cues::PLACES.contains(&word))
+    })
+}
+
+/// Returns true if a list of values stands without the dimension or the table that it is of.
+fn names_no_owner(condition: &Condition) -> bool {
+    condition.operator == Operator::In
+        && condition.dimensions.is_empty()
+        && condition.tables.is_empty()
 }
 
 /// Leaves those that a test accepts, if it accepts any.
