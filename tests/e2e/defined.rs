@@ -65,6 +65,50 @@ fn a_share_is_stated_as_a_percentage() {
 }
 
 #[test]
+fn values_of_groups_are_stated_in_their_unit() {
+    let place = shop();
+    for (question, words) in [
+        ("top 3 countries by revenue", " EUR, "),
+        ("Which country has the highest revenue?", " EUR."),
+        ("share of revenue from Germany", " EUR, share of all: "),
+        ("share of revenue by country", " EUR, "),
+    ] {
+        let (document, _) = ask(&place, question);
+        let text = document["answer"]["text"].as_str().unwrap();
+        assert!(text.contains(words), "{question}: {text}");
+        assert_eq!(text.contains(" %"), question.contains("share"), "{question}: {text}");
+    }
+}
+
+#[test]
+fn the_first_of_a_ranking_is_doubtful_where_another_is_as_great() {
+    let place = shop();
+    // Two categories have eight products.
+    let question = "Which category has the most products?";
+    let (document, stderr) = ask(&place, question);
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() <= 0.5, "{document}");
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("another has the same products"), "{warnings}{stderr}");
+    let connection = rusqlite::Connection::open(place.path().join("shop.sqlite")).unwrap();
+    let another = "INSERT INTO products SELECT (SELECT MAX(id) + 1 FROM products), 'Another', \
+                   (SELECT category_id FROM products GROUP BY 1 ORDER BY COUNT(*) DESC LIMIT 1), \
+                   supplier_id, price, cost, stock, discontinued FROM products LIMIT 1";
+    connection.execute(another, []).unwrap();
+    let (document, _) = ask(&place, question);
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() > 0.8, "{document}");
+    assert_eq!(document["warnings"], serde_json::json!([]), "{document}");
+}
+
+#[test]
+fn a_number_of_rows_without_a_metric_is_left_to_the_rules() {
+    let place = shop();
+    let (document, _) = ask(&place, "How many suppliers are in France?");
+    assert_eq!(document["origin"]["kind"], "generated", "{document}");
+    let sql = document["sql"].as_str().unwrap();
+    assert_eq!(sql, "SELECT COUNT(*) FROM suppliers WHERE country = 'France'");
+}
+
+#[test]
 fn other_questions_are_left_to_the_rules() {
     let place = shop();
     let (document, stderr) = ask(&place, "What is the highest salary of an employee?");

@@ -133,21 +133,27 @@ fn read_state(place: &Place, semantics: &str) -> String {
 }
 
 #[test]
-fn changed_definitions_make_a_confirmed_answer_stale() {
+fn changed_definitions_make_a_confirmed_answer_that_uses_them_stale() {
     let place = Place::new();
     let endpoint = writer();
     let file = place.path().join("shop.yml");
     let path = file.to_str().unwrap();
-    fs::write(&file, "tables: {orders: {key: id}}\nmetrics: {orders: count(orders.id)}\n").unwrap();
+    let text = "tables: {orders: {key: id}, customers: {key: id, dimensions: [country]}}\nmetrics: \
+                {orders: count(orders.id), customers: count(customers.id)}\n";
+    fs::write(&file, text).unwrap();
     place.ask(&endpoint, QUESTION, &["--min-confidence", "0", "--semantics", path]).document(0);
     let added = place.examples_command(&["add", "last", "--by", "ann", "--semantics", path]);
     assert_eq!(added.code, 0, "{}", added.stderr);
     assert_eq!(read_state(&place, path), "confirmed");
-    fs::write(&file, "# A\ntables: {orders: {key: id}}\nmetrics: {orders: count(orders.id)}\n")
-        .unwrap();
-    assert_eq!(read_state(&place, path), "confirmed");
-    fs::write(&file, "tables: {orders: {key: id}}\nmetrics: {orders: count(orders.*)}\n").unwrap();
-    assert_eq!(read_state(&place, path), "stale");
+    for (changed, state) in [
+        (format!("# A\n{text}"), "confirmed"),
+        (text.replace("count(orders.id)", "count(orders.*)"), "confirmed"),
+        (text.replace("[country]", "{country: \"upper(country)\"}"), "stale"),
+        (text.replace("count(customers.id)", "count(customers.*)"), "stale"),
+    ] {
+        fs::write(&file, &changed).unwrap();
+        assert_eq!(read_state(&place, path), state, "{changed}");
+    }
     let again = place.examples_command(&["add", "last", "--by", "ben", "--semantics", path]);
     assert_eq!(again.code, 2, "{}", again.stderr);
     assert!(again.stderr.contains("semantics files have changed"), "{}", again.stderr);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use syrch_core::ledger::Spent;
 use syrch_core::roles::Answer;
-use syrch_core::{Graph, Observation, Question, ResultSet, TaskId, Value};
+use syrch_core::{Graph, Observation, Question, ResultSet, TaskId};
 use syrch_journal::Verified;
 use syrch_runtime::Configured;
 
@@ -13,11 +13,11 @@ use crate::ground::Grounded;
 use crate::json_value::json_value;
 use crate::report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateReport, CandidateStatus, ClarifyReport,
-    Confidence, CostReport, MetricReport, OriginReport, PluginReport, SavedReport, TimeReport,
-    VerdictWord,
+    Confidence, CostReport, OriginReport, PluginReport, SavedReport, TimeReport, VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
+use crate::sentence::restate;
 use crate::thought;
 
 /// The time that each part of a search took.
@@ -87,8 +87,8 @@ pub(crate) fn document(
             let body = body(&grounded.answer, &grounded.results);
             // A sentence of the rule has no formats and units; one of a model stays.
             let defined = match context.notes.origin_of(&grounded.results.sql) {
-                Some(OriginReport::Metric(report)) if is_by_rule(&body.text, &report) => {
-                    state_values(&report, &grounded.results)
+                Some(OriginReport::Metric(report)) => {
+                    restate(&body.text, &report, &grounded.results)
                 }
                 _ => None,
             };
@@ -155,33 +155,6 @@ fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
-}
-
-/// Returns whether a sentence begins as the aggregator's rule begins one about a row of values.
-fn is_by_rule(text: &str, report: &MetricReport) -> bool {
-    let first = report.values.first().map(|value| value.name.replace('_', " ").to_lowercase());
-    let names_first = first.is_some_and(|name| text.to_lowercase().starts_with(&(name + ": ")));
-    text.starts_with("The answer is ") || names_first
-}
-
-/// States the values of metrics in a sentence, in their formats; `None` for more than one row and
-/// beside groups.
-fn state_values(report: &MetricReport, results: &ResultSet) -> Option<String> {
-    let columns = results.columns();
-    let names = columns.iter().map(|column| &column.name);
-    if results.row_count() != 1 || !names.eq(report.values.iter().map(|value| &value.name)) {
-        return None;
-    }
-    let row = results.rows(0, 1).into_iter().next()?;
-    if row.contains(&Value::Null) {
-        return None;
-    }
-    let stated = report.values.iter().zip(&row);
-    let stated = stated.map(|(column, value)| format!("{}: {}", column.name, column.show(value)));
-    let stated = stated.collect::<Vec<_>>().join(", ");
-    let mut letters = stated.chars();
-    let first = letters.next()?.to_uppercase();
-    Some(format!("{first}{}.", letters.as_str()))
 }
 
 fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {

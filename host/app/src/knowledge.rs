@@ -392,7 +392,9 @@ pub struct ExampleLine {
 }
 
 impl ExampleLine {
-    fn into_verified(self) -> Option<VerifiedExample> {
+    /// Returns the example with its confirmation; `None` if it has none.
+    #[must_use]
+    pub fn into_verified(self) -> Option<VerifiedExample> {
         let Self { question, sql, verified } = self;
         verified.map(|confirmed| VerifiedExample { question, sql, confirmed })
     }

@@ -147,6 +147,7 @@ mod run_of_call;
 mod runner;
 pub mod schema;
 mod search;
+mod sentence;
 mod servers;
 pub mod settings;
 mod settled;

@@ -8,7 +8,7 @@ use syrch_layers::GrantedIndex;
 use syrch_offline::find_cells;
 use syrch_semantics::{Cell, Semantics, Severity, check};
 
-use crate::metric::{digest_semantics, read_semantics};
+use crate::metric::read_semantics;
 use crate::settings::SemanticsSettings;
 use crate::{Error, Host};
 
@@ -42,7 +42,7 @@ pub(crate) async fn open(
         if !wrong.is_empty() {
             return Err(Error::Config(wrong.join("\n")));
         }
-        let digest = digest_semantics(&semantics);
+        let digest = semantics.digest();
         Ok(Meaning { semantics: Arc::new(semantics), digest })
     });
     opened.await.map_err(|error| Error::Internal(error.to_string()))?.map(Some)

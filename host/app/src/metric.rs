@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use syrch_core::ports::{Database, SqlQuery};
-use syrch_core::result_set::digest64;
 use syrch_core::{ResultSet, SqlError};
 use syrch_semantics::{
     BOUNDS, CompileError, Compiled, Problem, Request, Semantics, Source, compile,
@@ -64,14 +63,6 @@ pub fn read_semantics<P: AsRef<Path>>(
         });
     }
     Semantics::read(&sources).map_err(SemanticsError::Wrong)
-}
-
-/// Returns a digest of definitions, whatever their files are called and have besides, such as
-/// comments.
-#[must_use]
-pub fn digest_semantics(semantics: &Semantics) -> String {
-    let semantics = semantics.clone().without_places();
-    format!("{:016x}", digest64(&[&format!("{semantics:?}")]))
 }
 
 /// Compiles a request in the dialect of a database and runs the statement. `today` is the day by

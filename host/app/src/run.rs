@@ -28,7 +28,7 @@ use crate::settings::{JournalSettings, PluginSource};
 use crate::settled::Turn;
 use crate::telemetry;
 use crate::trace::Trace;
-use crate::verified::{self, Found};
+use crate::verified::{self, Found, Present};
 use crate::{Ask, Error, Observer, SearchReport, record, search};
 
 /// The least time between two removals of old journals by one host.
@@ -233,8 +233,11 @@ impl Host {
             // that the user explains.
             RunKind::Search if defined.given.is_none() && !is_explained => {
                 let examples = &self.known.knowledge.verified;
-                let semantics = self.settings.semantics.digest.as_deref();
-                verified::find(examples, &problem.question, &catalog, semantics)
+                let digest = self.settings.semantics.digest.as_deref();
+                let semantics = self.semantics.as_deref();
+                let present =
+                    semantics.zip(digest).map(|(semantics, digest)| Present { semantics, digest });
+                verified::find(examples, &problem.question, &catalog, present)
             }
             RunKind::Search | RunKind::Optimization(_) => None,
         };

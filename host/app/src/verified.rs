@@ -6,6 +6,7 @@ use syrch_core::Catalog;
 use syrch_core::result_set::digest64;
 use syrch_journal::Verified;
 use syrch_retrieval::question_key;
+use syrch_semantics::Semantics;
 
 /// The confidence in an answer by a statement that a person confirmed, where no doubt about its
 /// rows lowers it.
@@ -23,28 +24,21 @@ pub struct Confirmation {
     pub tables: Vec<String>,
     /// Their shape at that time, as [`read_shape`] returns it.
     pub shape: String,
-    /// The digest of the semantics files that the run had, if it had any.
+    /// The digest of the definitions of semantics files that the question and its statement use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definitions: Option<String>,
+    /// The digest of all definitions that the run had, where it is not known which are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semantics: Option<String>,
 }
 
-impl Confirmation {
-    /// Returns whether the tables of the statement have the shape that they had, and the semantics
-    /// files, whose digest this is, their content. Without such files there is nothing to compare.
-    #[must_use]
-    pub fn is_current(&self, catalog: &Catalog, semantics: Option<&str>) -> bool {
-        let shape = read_shape(catalog, &self.tables);
-        self.is_defined_alike(semantics) && shape.is_some_and(|shape| shape == self.shape)
-    }
-
-    /// Returns whether the semantics files, whose digest this is, have the content that they had.
-    #[must_use]
-    pub fn is_defined_alike(&self, semantics: Option<&str>) -> bool {
-        match (&self.semantics, semantics) {
-            (Some(known), Some(now)) => known == now,
-            _ => true,
-        }
-    }
+/// The definitions that a confirmed statement is compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Present<'a> {
+    /// The definitions.
+    pub semantics: &'a Semantics,
+    /// The digest of them all.
+    pub digest: &'a str,
 }
 
 /// A solved example that a person confirmed.
@@ -56,6 +50,28 @@ pub struct VerifiedExample {
     pub sql: String,
     /// The confirmation.
     pub confirmed: Confirmation,
+}
+
+impl VerifiedExample {
+    /// Returns whether the tables of the statement have the shape that they had, and the
+    /// definitions that it uses their content. Without definitions there is nothing to compare.
+    #[must_use]
+    pub fn is_current(&self, catalog: &Catalog, present: Option<Present<'_>>) -> bool {
+        let shape = read_shape(catalog, &self.confirmed.tables);
+        self.is_defined_alike(present) && shape.is_some_and(|shape| shape == self.confirmed.shape)
+    }
+
+    /// Returns whether the definitions that the question and its statement use are as they were.
+    #[must_use]
+    pub fn is_defined_alike(&self, present: Option<Present<'_>>) -> bool {
+        let Self { question, sql, confirmed } = self;
+        let Some(Present { semantics, digest }) = present else { return true };
+        match (&confirmed.definitions, &confirmed.semantics) {
+            (Some(used), _) => semantics.digest_used(question, sql, &confirmed.tables) == *used,
+            (None, Some(all)) => all == digest,
+            (None, None) => true,
+        }
+    }
 }
 
 /// A confirmed statement for a question.
@@ -89,7 +105,7 @@ pub fn find(
     examples: &[VerifiedExample],
     question: &str,
     catalog: &Catalog,
-    semantics: Option<&str>,
+    present: Option<Present<'_>>,
 ) -> Option<Found> {
     let key = question_key(question);
     if key.is_empty() {
@@ -98,7 +114,7 @@ pub fn find(
     let mut same: Vec<&VerifiedExample> =
         examples.iter().filter(|example| question_key(&example.question) == key).collect();
     same.reverse();
-    let current = same.iter().find(|example| example.confirmed.is_current(catalog, semantics));
+    let current = same.iter().find(|example| example.is_current(catalog, present));
     if let Some(VerifiedExample { question, sql, confirmed }) = current {
         return Some(Found::Current(Verified {
             question: question.clone(),
@@ -111,7 +127,7 @@ pub fn find(
     let Confirmation { by, at, tables, .. } = &stale.confirmed;
     Some(Found::Stale(format!(
         "the statement that {by} confirmed for this question on {at} is not used: the shape of {} \
-         or the semantics files have changed since; `syrch-host examples add RUN` confirms another",
+         or definitions that it uses have changed since; `syrch-host examples add RUN` confirms another",
         syrch_core::text::few(tables)
     )))
 }
@@ -198,6 +214,7 @@ mod tests {
                 by: "ann".into(),
                 at: "2026-11-02".into(),
                 shape: read_shape(catalog, &tables).unwrap(),
+                definitions: None,
                 semantics: Some("d".into()),
                 tables,
             },
@@ -219,7 +236,9 @@ mod tests {
         };
         assert_eq!((found.sql.as_str(), found.by.as_str()), ("SELECT 2", "ann"));
         assert_eq!(find(&examples, "How many customers are there?", &catalog, None), None);
-        assert_eq!(find(&examples, "???", &catalog, Some("d")), None);
+        let semantics = &Semantics::default();
+        let present = Some(Present { semantics, digest: "d" });
+        assert_eq!(find(&examples, "???", &catalog, present), None);
     }
 
     #[test]
@@ -259,9 +278,41 @@ mod tests {
         let found = find(&examples, "How many orders are there?", &gone, None);
         assert!(matches!(found, Some(Found::Stale(_))), "{found:?}");
         let question = "How many orders are there?";
-        let found = find(&examples, question, &catalog(&["id"]), Some("d"));
+        let semantics = &Semantics::default();
+        let same = Some(Present { semantics, digest: "d" });
+        let found = find(&examples, question, &catalog(&["id"]), same);
         assert!(matches!(found, Some(Found::Current(_))), "{found:?}");
-        let found = find(&examples, question, &catalog(&["id"]), Some("e"));
+        let other = Some(Present { semantics, digest: "e" });
+        let found = find(&examples, question, &catalog(&["id"]), other);
         assert!(matches!(found, Some(Found::Stale(_))), "{found:?}");
+    }
+
+    fn read(text: &str) -> Semantics {
+        let file = "shop.yml".to_owned();
+        let source = syrch_semantics::Source { file, text: text.to_owned() };
+        Semantics::read(&[source]).unwrap()
+    }
+
+    #[test]
+    fn a_definition_that_is_not_used_makes_nothing_stale() {
+        let catalog = catalog(&["id"]);
+        let file = "tables:\n  orders: {key: id}\n  stock: {key: id}\nmetrics:\n  orders: \
+                    count(orders.id)\n  stock: count(stock.id)\n";
+        let question = "How many orders are there?";
+        let mut example = confirm(question, "SELECT COUNT(*) FROM orders", &catalog);
+        let tables = example.confirmed.tables.clone();
+        let used = read(file).digest_used(question, &example.sql, &tables);
+        example.confirmed.definitions = Some(used);
+        for (text, is_current) in [
+            (file.to_owned(), true),
+            (file.replace("count(stock.id)", "count(stock.*)"), true),
+            (file.replace("stock: {key: id}", "stock: {key: id, filter: \"gone = 0\"}"), true),
+            (file.replace("count(orders.id)", "count(orders.*)"), false),
+            (file.replace("orders: {key: id}", "orders: {key: id, filter: \"gone = 0\"}"), false),
+        ] {
+            let semantics = &read(&text);
+            let present = Some(Present { semantics, digest: "other" });
+            assert_eq!(example.is_current(&catalog, present), is_current, "{text}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod outline;
 mod probe;
 #[cfg(test)]
 mod tests;
+mod ties;
 mod words;
 
 use std::collections::{HashMap, VecDeque};
@@ -186,6 +187,7 @@ impl DoubtingDatabase {
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);
         }
+        doubts.extend(judge.tie(&query.text).await);
         doubts.truncate(DOUBTS);
         doubts
     }

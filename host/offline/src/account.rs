@@ -245,6 +245,7 @@ fn beyond(reading: &Reading) -> Vec<String> {
             || lexicon::TIMES.contains(&lower)
             || is_superlative
             || is_ordinal(lower)
+            || calendar::is_decade(lower)
             || calendar::months(tokens, at).is_some()
             || is_relative(tokens, at)
     };

@@ -94,6 +94,46 @@ pub(crate) fn join_days(tokens: Vec<Token>) -> Vec<Token> {
     out
 }
 
+/// Returns true for `1980s`, `80s` and `eighties`.
+pub(crate) fn is_decade(word: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "twenties",
+        "thirties",
+        "forties",
+        "fifties",
+        "sixties",
+        "seventies",
+        "eighties",
+        "nineties",
+    ];
+    let digits = word.strip_suffix("0s").unwrap_or_default();
+    let is_number = matches!(digits.len(), 1 | 3) && digits.bytes().all(|it| it.is_ascii_digit());
+    is_number || WORDS.contains(&word)
+}
+
+/// Writes each decade, such as `in the 1980s`, as the years between its first and its last.
+pub(crate) fn join_decades(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let first = token.lower.strip_suffix('s').filter(|first| {
+            first.len() == 4 && is_year(first) && token.kind == Kind::Word && first.ends_with('0')
+        });
+        let the = usize::from(out.last().is_some_and(|last| last.lower == "the"));
+        let before = out.len().checked_sub(the + 1).map(|at| out[at].lower.as_str());
+        let year: Option<u32> = first.and_then(|first| first.parse().ok());
+        let Some(year) = year.filter(|_| matches!(before, Some("in" | "during" | "of"))) else {
+            out.push(token);
+            continue;
+        };
+        out.truncate(out.len() - the - 1);
+        for (word, number) in [("between", year), ("and", year + 9)] {
+            out.push(Token::new(word, Kind::Word, token.place.clone()));
+            out.push(Token::new(&number.to_string(), Kind::Number, token.place.clone()));
+        }
+    }
+    out
+}
+
 /// The day that begins at this token, and the token after it.
 fn day_in_words(tokens: &[Token], at: usize) -> Option<(NaiveDate, usize)> {
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
@@ -156,6 +196,21 @@ mod tests {
             );
         }
         assert!(words::tokens("on February 30, 2024").iter().all(|token| token.kind != Kind::Date));
+    }
+
+    #[test]
+    fn a_decade_is_its_ten_years() {
+        fn read(question: &str) -> String {
+            let tokens = words::tokens(question);
+            tokens.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ")
+        }
+        assert_eq!(read("born in the 1980s"), "born between 1980 and 1989");
+        assert_eq!(read("films of the 2000s?"), "films between 2000 and 2009 ?");
+        for question in ["before the 1980s", "in the 1985s", "the 80s", "in 1980"] {
+            assert_eq!(read(question), question);
+        }
+        assert!(["1980s", "80s", "eighties"].iter().all(|word| is_decade(word)));
+        assert!(!["1985s", "0s", "gas", "bonds"].iter().any(|word| is_decade(word)));
     }
 
     #[test]

@@ -278,3 +278,194 @@ fn numbers_that_say_yes_or_no_are_conditions() {
         assert_eq!(read, sql, "{question}");
     }
 }
+
+/// An index of columns of texts, of which the named ones hold days.
+struct Days(&'static [&'static str]);
+
+#[async_trait]
+impl CellIndex for Days {
+    async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        let is_day = columns.iter().all(|column| self.0.contains(&column.as_str()));
+        let values = if is_day { ["1984-05-31", "2023-07-14"] } else { ["ann", "bob"] };
+        let [least, greatest] = values.map(|value| Value::Text(value.to_owned()));
+        let frequent = vec![(greatest.clone(), 1), (least.clone(), 1)];
+        Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
+    }
+
+    async fn find(&self, phrases: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        Ok(vec![Vec::new(); phrases.len()])
+    }
+}
+
+/// Rows with several days, of which the name of one alone says so.
+fn stays() -> Catalog {
+    let bookings = [
+        ("id", INT),
+        ("guest", TEXT),
+        ("booked_on", TEXT),
+        ("arrival", TEXT),
+        ("departure", TEXT),
+        ("status", TEXT),
+        ("price", "REAL"),
+    ];
+    let articles = [("id", INT), ("title", TEXT), ("written_on", TEXT), ("posted", TEXT)];
+    let persons = [("id", INT), ("name", TEXT), ("born", TEXT), ("joined_on", TEXT)];
+    let tables = vec![
+        table("bookings", &bookings, "id", &[]),
+        table("articles", &articles, "id", &[]),
+        table("persons", &persons, "id", &[]),
+    ];
+    Catalog { database: "stays".to_owned(), dialect: Dialect::Sqlite, tables }
+}
+
+#[test]
+fn a_time_is_that_of_the_column_before_it_if_its_texts_are_days() {
+    let index =
+        Days(&["arrival", "booked_on", "born", "departure", "joined_on", "posted", "written_on"]);
+    fn month(column: &str, month: u32) -> String {
+        format!("CAST(strftime('%m', {column}) AS INTEGER) = {month}")
+    }
+    for (question, sql) in [
+        (
+            "How many bookings with arrival in July?",
+            format!("SELECT COUNT(*) FROM bookings WHERE {}", month("arrival", 7)),
+        ),
+        (
+            "How many bookings with arrival in July 2023?",
+            format!(
+                "SELECT COUNT(*) FROM bookings WHERE {} AND {}",
+                month("arrival", 7),
+                year("arrival", 2023)
+            ),
+        ),
+        (
+            "How many bookings have a departure in 2023?",
+            format!("SELECT COUNT(*) FROM bookings WHERE {}", year("departure", 2023)),
+        ),
+        (
+            "How many articles have posted = 2024?",
+            format!("SELECT COUNT(*) FROM articles WHERE {}", year("posted", 2024)),
+        ),
+        (
+            "How many articles were posted in 2024?",
+            format!("SELECT COUNT(*) FROM articles WHERE {}", year("posted", 2024)),
+        ),
+        (
+            "How many persons were born in the 1980s?",
+            "SELECT COUNT(*) FROM persons WHERE CAST(strftime('%Y', born) AS INTEGER) BETWEEN 1980 \
+             AND 1989"
+                .to_owned(),
+        ),
+        (
+            "What is the total price of bookings with arrival in 2023?",
+            format!("SELECT SUM(price) FROM bookings WHERE {}", year("arrival", 2023)),
+        ),
+        (
+            "How many bookings were there in 2023?",
+            format!("SELECT COUNT(*) FROM bookings WHERE {}", year("booked_on", 2023)),
+        ),
+    ] {
+        let found = block_on(interpret(question, &stays(), Some(&index)));
+        let read = found.list.first().map_or("", |best| best.sql.as_str());
+        assert_eq!(read, sql, "{question}");
+    }
+}
+
+#[test]
+fn a_time_behind_another_column_is_none_of_the_rows() {
+    for question in [
+        "How many bookings with arrival in July 2023?",
+        "How many articles were posted in 2024?",
+        "What is the total price of bookings with arrival in 2023?",
+        "How many bookings have a departure in 2023?",
+        "How many persons were born in the eighties?",
+    ] {
+        for index in [Some(&Days(&[])), None] {
+            let index = index.map(|index| index as &dyn CellIndex);
+            let found = block_on(interpret(question, &stays(), index));
+            assert_eq!(found.list, [], "{question}");
+        }
+    }
+}
+
+/// Guests who book hotels, both of which are somewhere.
+fn travel() -> Catalog {
+    let guests = [("id", INT), ("name", TEXT), ("city", TEXT), ("country", TEXT)];
+    let bookings = [("id", INT), ("hotel_id", INT), ("guest_id", INT), ("price", "REAL")];
+    let references = [("hotel_id", "hotels", "id"), ("guest_id", "guests", "id")];
+    let tables = vec![
+        table("hotels", &guests, "id", &[]),
+        table("guests", &guests, "id", &[]),
+        table("bookings", &bookings, "id", &references),
+    ];
+    Catalog { database: "travel".to_owned(), dialect: Dialect::Sqlite, tables }
+}
+
+/// An index of cities and countries that two tables have.
+struct Places;
+
+#[async_trait]
+impl CellIndex for Places {
+    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    async fn find(&self, phrases: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        let cells = [("city", "Paris"), ("city", "Berlin"), ("country", "Germany")];
+        let find = |phrase: &String| {
+            let found = cells.iter().filter(|(_, value)| value.eq_ignore_ascii_case(phrase));
+            let hits = found.flat_map(|(column, value)| {
+                ["hotels", "guests"].map(|table| fixture::hit(table, column, value))
+            });
+            hits.collect()
+        };
+        Ok(phrases.iter().map(find).collect())
+    }
+}
+
+#[test]
+fn each_of_two_places_is_that_of_the_table_before_it() {
+    let joined = "FROM bookings JOIN guests ON bookings.guest_id = guests.id JOIN hotels ON \
+                  bookings.hotel_id = hotels.id WHERE guests.country = 'Germany' AND hotels.city \
+                  = 'Paris'";
+    for (question, sql) in [
+        (
+            "How many bookings from guests in Germany in hotels in Paris?",
+            format!("SELECT COUNT(*) {joined}"),
+        ),
+        (
+            "hotels in Berlin and Paris",
+            "SELECT name FROM hotels WHERE (city = 'Berlin' OR city = 'Paris')".to_owned(),
+        ),
+        (
+            "How many hotels are in Berlin or Paris?",
+            "SELECT COUNT(*) FROM hotels WHERE (city = 'Berlin' OR city = 'Paris')".to_owned(),
+        ),
+    ] {
+        let found = block_on(interpret(question, &travel(), Some(&Places)));
+        let read = found.list.first().map_or("", |best| best.sql.as_str());
+        assert_eq!(read, sql, "{question}");
+    }
+    let question = "guests from Germany with bookings in Paris";
+    let found = block_on(interpret(question, &travel(), Some(&Places)));
+    let is_of_guests = |sql: &str| sql.contains("guests.city = 'Paris'");
+    assert!(found.list.iter().all(|one| !is_of_guests(&one.sql)), "{:#?}", found.list);
+}
+
+#[test]
+fn what_a_reference_stands_for_is_counted_once() {
+    let mut visits = trade();
+    let columns = [("id", INT), ("customer_id", INT), ("shop", TEXT), ("day", DATE)];
+    visits.tables = vec![table("visits", &columns, "id", &[])];
+    let count = "SELECT COUNT(DISTINCT customer_id) FROM visits";
+    for (question, sql) in [
+        ("How many customers", count.to_owned()),
+        ("How many customers are there?", count.to_owned()),
+        ("What is the number of customers?", count.to_owned()),
+        ("How many customers were there in 2023?", format!("{count} WHERE {}", year("day", 2023))),
+        ("How many visits are there?", "SELECT COUNT(*) FROM visits".to_owned()),
+    ] {
+        let found = fixture::best(question, &visits);
+        assert_eq!(found.0, sql, "{question}");
+    }
+}

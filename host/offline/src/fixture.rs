@@ -251,19 +251,24 @@ impl CellIndex for Cells {
                 let equal = CELLS.iter().filter(|(_, _, text)| text.eq_ignore_ascii_case(phrase));
                 equal
                     .take(limit as usize)
-                    .map(|(table, column, text): &(&str, &str, &str)| Hit {
-                        corpus: Corpus::Cells,
-                        id: format!("{table}.{column}.{text}"),
-                        path: format!("{table}.{column}"),
-                        table: Some((*table).to_owned()),
-                        column: Some((*column).to_owned()),
-                        snippet: Some((*text).to_owned()),
-                        payload: None,
-                        score: 1.0,
-                    })
+                    .map(|(table, column, text)| hit(table, column, text))
                     .collect()
             })
             .collect())
+    }
+}
+
+/// A cell that was found.
+pub(crate) fn hit(table: &str, column: &str, text: &str) -> Hit {
+    Hit {
+        corpus: Corpus::Cells,
+        id: format!("{table}.{column}.{text}"),
+        path: format!("{table}.{column}"),
+        table: Some(table.to_owned()),
+        column: Some(column.to_owned()),
+        snippet: Some(text.to_owned()),
+        payload: None,
+        score: 1.0,
     }
 }
 

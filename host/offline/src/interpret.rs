@@ -13,7 +13,7 @@ use super::lexicon;
 use super::query::LogicalQuery;
 use super::resolve::{Choice, Ranks, Resolver};
 use super::samples::{self, Samples};
-use super::schema::{ColumnRef, Edge, Schema};
+use super::schema::{ColumnRef, Edge, Holds, Schema};
 use super::shapes;
 use super::writer::Writer;
 use super::{account, daytexts, fragment, imperative, periods, values, walk, words};
@@ -54,7 +54,7 @@ pub(crate) async fn interpret(
     catalog: &Catalog,
     index: Option<&dyn CellIndex>,
 ) -> Interpretations {
-    let schema = Schema::new(catalog);
+    let mut schema = Schema::new(catalog);
     let mut tokens = words::tokens(question);
     tokens.truncate(WORDS);
     let found = match index {
@@ -64,6 +64,9 @@ pub(crate) async fn interpret(
     let mut reading = items::read(tokens, &schema, found);
     let mut known = Samples::new(index);
     reading.flags = samples::flags(&schema, &reading, &mut known).await;
+    for at in samples::days(&schema, &reading, &mut known).await {
+        schema.tables[at.table].columns[at.column].holds = Holds::Time;
+    }
     let (reading, several) = choose_tables(&schema, reading);
     let bias = |edge: &Edge| bias(&schema, &reading, edge);
     let ranks = Ranks::new(&schema, &reading);

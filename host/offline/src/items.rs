@@ -62,6 +62,17 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// The table just before an item, with a preposition of a place between them: the hotels of
+    /// `hotels in Paris`.
+    pub(crate) fn table_of_place(&self, at: usize) -> Option<usize> {
+        let from = self.items.get(at)?.from;
+        let mut before = self.items[..at].iter().rev();
+        let item = before.find(|item| !matches!(item.what, What::Cue(Cue::Trigger)))?;
+        let What::Table(table) = item.what else { return None };
+        let [word] = self.tokens.get(item.to..from)? else { return None };
+        matches!(word.lower.as_str(), "at" | "from" | "in").then_some(table)
+    }
+
     /// Returns true if the item describes the rows of the table named after it.
     pub(crate) fn describes(&self, at: usize) -> bool {
         describes(&self.tokens, &self.items, at)

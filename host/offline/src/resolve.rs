@@ -190,7 +190,11 @@ impl Judge<'_> {
                 let bonus = if label { 0.08 } else { 0.0 };
                 // A reference is a worse place for a cell than the table that it refers to.
                 let key = if self.schema.column(cell.column).is_key { 0.05 } else { 0.0 };
-                (cell.clone(), cell.weight + named + bonus - key + self.context(at, cell.column))
+                // `guests in Paris` are no guests of a hotel there, whatever follows.
+                let is_place = self.reading.table_of_place(at) == Some(cell.column.table);
+                let place = if is_place { 0.4 } else { 0.0 };
+                let score = cell.weight + named + bonus + place - key;
+                (cell.clone(), score + self.context(at, cell.column))
             })
             .collect();
         scored.sort_by(|a, b| {

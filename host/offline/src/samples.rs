@@ -1,12 +1,14 @@
 //! Samples of columns: what their values say of a statement that names and types do not. Each
 //! column is read at most once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use syrch_core::Value;
 use syrch_core::ports::{CellIndex, Sample};
 
+use super::calendar;
 use super::cues::Cue;
+use super::dialect;
 use super::draft::{Counted, Draft, Filter, Key};
 use super::items::{Item, Reading, What};
 use super::query::{Condition, Expression, Field, LogicalQuery, Operand, Operator};
@@ -136,6 +138,46 @@ pub(crate) async fn flags(
         }
     }
     flags
+}
+
+/// The columns of texts that the question names beside a time and that hold days, each from the
+/// year on, although their names do not say so: `arrival`, `born`.
+pub(crate) async fn days(
+    schema: &Schema,
+    reading: &Reading,
+    samples: &mut Samples<'_>,
+) -> Vec<ColumnRef> {
+    let mut days: Vec<ColumnRef> = Vec::new();
+    let names_time = reading.items.iter().any(|item| match &item.what {
+        What::Months(..) | What::Date(_) => true,
+        What::Number(number) => calendar::is_year(number),
+        _ => false,
+    });
+    if !names_time || !schema.dialect.syntax().has_affinities {
+        return days;
+    }
+    let named = reading.items.iter().filter_map(|item| match &item.what {
+        What::Column(columns) => Some(columns.iter().map(|(at, _)| *at)),
+        _ => None,
+    });
+    for at in named.flatten().collect::<BTreeSet<_>>() {
+        let view = schema.column(at);
+        if view.holds != Holds::Text || view.is_key || !dialect::is_text(&view.declared) {
+            continue;
+        }
+        fn is_day(value: &Value) -> bool {
+            matches!(value, Value::Text(text) if text.len() >= 10 && calendar::is_ordered(text))
+        }
+        let Some(sample) = samples.read(schema, at).await else { continue };
+        let mut values = sample.frequent.iter().map(|(value, _)| value);
+        if is_day(&sample.least)
+            && is_day(&sample.greatest)
+            && values.all(|value| is_day(value) || *value == Value::Null)
+        {
+            days.push(at);
+        }
+    }
+    days
 }
 
 /// The yes and the no of a column that holds these and nothing else.

@@ -50,7 +50,7 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
             at = end;
         }
     }
-    calendar::join_days(out)
+    calendar::join_decades(calendar::join_days(out))
 }
 
 /// Returns true if the sign before a number belongs to it: a dash between two numbers does not.

@@ -5,6 +5,7 @@ mod check;
 mod compile;
 mod compiled;
 mod departure;
+mod digest;
 mod form;
 mod import;
 mod index;

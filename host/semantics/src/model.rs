@@ -24,37 +24,6 @@ pub struct Semantics {
     pub(crate) index: Index,
 }
 
-impl Semantics {
-    /// The same definitions without the places where they stand, which are of other files and lines
-    /// where the same is written elsewhere.
-    #[must_use]
-    pub fn without_places(mut self) -> Self {
-        for table in &mut self.tables {
-            table.place = Place::default();
-            table.filter.iter_mut().for_each(Expression::forget_place);
-        }
-        for join in &mut self.joins {
-            join.place = Place::default();
-        }
-        for dimension in &mut self.dimensions {
-            dimension.place = Place::default();
-            dimension.expression.forget_place();
-        }
-        for metric in &mut self.metrics {
-            metric.place = Place::default();
-            match &mut metric.kind {
-                MetricKind::Measure(measure) => {
-                    let parts = measure.argument.iter_mut().chain(&mut measure.filter);
-                    parts.for_each(Expression::forget_place);
-                }
-                MetricKind::Derived(expression) => expression.forget_place(),
-                MetricKind::Ratio { .. } => {}
-            }
-        }
-        self
-    }
-}
-
 /// The first day of a week.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WeekStart {
@@ -111,12 +80,6 @@ pub struct Expression {
     pub tables: Vec<String>,
     /// The place where it is written.
     pub place: Place,
-}
-
-impl Expression {
-    fn forget_place(&mut self) {
-        self.place = Place::default();
-    }
 }
 
 /// A relation between two tables.

@@ -133,6 +133,17 @@ pub enum Comparison {
     GrowthLastYear,
     /// The share of the sum of the metric over all groups, before a limit.
     ShareOfTotal,
+    /// The same share of all groups, also of those that conditions on the dimensions of `by` leave
+    /// out of the result.
+    ShareOfAll,
     /// The sum up to and including this period, within each group of the dimensions.
     RunningTotal,
+}
+
+impl Comparison {
+    /// Returns true for a share of a sum over groups.
+    #[must_use]
+    pub fn is_share(self) -> bool {
+        matches!(self, Self::ShareOfTotal | Self::ShareOfAll)
+    }
 }

@@ -78,6 +78,17 @@ pub(crate) fn find_mentioned<'a>(semantics: &'a Semantics, question: &str) -> Ve
     metrics.filter(|(at, _)| mentioned.metrics.contains(at)).map(|(_, metric)| metric).collect()
 }
 
+/// The dimensions whose words the question has.
+pub(crate) fn find_mentioned_dimensions<'a>(
+    semantics: &'a Semantics,
+    question: &str,
+) -> Vec<&'a Dimension> {
+    let mentioned = Mentioned::new(semantics, question);
+    let dimensions = semantics.dimensions.iter().enumerate();
+    let found = dimensions.filter(|(at, _)| mentioned.dimensions.contains(at));
+    found.map(|(_, dimension)| dimension).collect()
+}
+
 /// The terms whose words a question has, by their places. Words that are a part of a longer name
 /// which the question has do not count: in `sales agent` nothing is about sales.
 struct Mentioned {

@@ -48,6 +48,7 @@ const metricRequestText = "\nThe lines that begin with `Metric` and `Dimension` 
 	"{\"metrics\": [\"revenue\"], \"by\": [dimensions, or day, week, month, quarter or year], " +
 	"\"where\": \"country = 'France' AND channel IN ('web', 'shop')\", \"period\": \"2024, 2024-Q1, 2024-03..2024-06, 2024.. or last_month\", " +
 	"\"order\": \"revenue:desc\", \"limit\": 3, " +
+	"\"within\": [those of by in each of whose groups limit and share_of_total count], " +
 	"\"compare\": \"previous_period, same_period_last_year, growth, growth_last_year, share_of_total or running_total\"}, " +
 	"without the keys that it does not need."
 

@@ -11,11 +11,12 @@ use serde_json::json;
 use syrch::databases::open_database;
 use syrch::journal::{Journal, SearchTree, Shown};
 use syrch::knowledge::{ExampleLine, example_lines};
-use syrch::metric::{digest_semantics, read_semantics};
+use syrch::metric::read_semantics;
+use syrch::semantics::Semantics;
 use syrch::settings::read_settings;
 use syrch::syrch_core::Catalog;
 use syrch::syrch_core::ports::SqlQuery;
-use syrch::verified::{Confirmation, is_bound_to_its_day, read_shape};
+use syrch::verified::{Confirmation, Present, is_bound_to_its_day, read_shape};
 
 use super::resume::with_secrets;
 use super::{Context, Run, trace};
@@ -32,8 +33,8 @@ pub(crate) enum ExamplesCommand {
     /// as its tables have the columns that they have now
     #[command(after_help = Exit::help())]
     Add(AddArgs),
-    /// List the examples, who confirmed them, and whether their tables or the semantics files have
-    /// changed since
+    /// List the examples, who confirmed them, and whether their tables or the definitions that they
+    /// use have changed since
     #[command(after_help = Exit::help())]
     List(ListArgs),
 }
@@ -96,15 +97,17 @@ fn find_file(context: &Context, named: Option<&Path>) -> Outcome<PathBuf> {
     })
 }
 
-/// The digest of the semantics files that flags or the configuration name; `None` without any.
-fn read_digest(context: &Context, named: &[PathBuf]) -> Outcome<Option<String>> {
+/// The semantics files that flags or the configuration name, with the digest of all that they
+/// define; `None` without any.
+fn read_present(context: &Context, named: &[PathBuf]) -> Outcome<Option<(Semantics, String)>> {
     let configured = &context.config.effective.settings.semantics.files;
     let files = if named.is_empty() { configured.as_slice() } else { named };
     if files.is_empty() {
         return Ok(None);
     }
     let semantics = read_semantics(files).map_err(|error| Failure::config(error.to_string()))?;
-    Ok(Some(digest_semantics(&semantics)))
+    let digest = semantics.digest();
+    Ok(Some((semantics, digest)))
 }
 
 async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
@@ -127,8 +130,9 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         .hint("ask it with the days in it, such as `in May 2026`, and confirm that run"));
     }
     let semantics = read_settings(&journal.header)?.semantics.digest;
-    let now = read_digest(context, &arguments.semantics)?;
-    if semantics.is_some() && now.is_some() && semantics != now {
+    let now = read_present(context, &arguments.semantics)?;
+    let digest = now.as_ref().map(|(_, digest)| digest);
+    if semantics.is_some() && digest.is_some() && semantics.as_ref() != digest {
         return Err(Failure::usage("the semantics files have changed since the run")
             .hint("ask the question again, and confirm that run"));
     }
@@ -137,7 +141,10 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;
     let at = DateTime::<Utc>::from(std::time::SystemTime::now()).format("%Y-%m-%d").to_string();
-    let confirmed = Confirmation { by: by.to_owned(), at, tables, shape, semantics };
+    let of_run = now.filter(|_| semantics.is_some());
+    let definitions = of_run.map(|(now, _)| now.digest_used(&question, &sql, &tables));
+    let semantics = semantics.filter(|_| definitions.is_none());
+    let confirmed = Confirmation { by: by.to_owned(), at, tables, shape, definitions, semantics };
     let line = ExampleLine { question, sql, verified: Some(confirmed) };
     if file.exists() {
         let known = example_lines(&file)?;
@@ -215,24 +222,24 @@ fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
 }
 
 /// The state of an example in a word. Without a catalog nothing is known of its tables, and without
-/// a digest of semantics files nothing of its definitions.
+/// semantics files nothing of its definitions.
 fn name_state(
     line: &ExampleLine,
     catalog: Option<&Catalog>,
-    semantics: Option<&str>,
+    present: Option<Present<'_>>,
 ) -> &'static str {
-    let Some(confirmed) = &line.verified else { return "not confirmed" };
+    let Some(confirmed) = line.clone().into_verified() else { return "not confirmed" };
     let is_current = match catalog {
-        Some(catalog) => confirmed.is_current(catalog, semantics),
-        None => confirmed.is_defined_alike(semantics),
+        Some(catalog) => confirmed.is_current(catalog, present),
+        None => confirmed.is_defined_alike(present),
     };
     if is_current { "confirmed" } else { "stale" }
 }
 
 async fn list(context: &Context, arguments: &ListArgs) -> Outcome {
     let file = find_file(context, arguments.file.as_deref())?;
-    let semantics = read_digest(context, &arguments.semantics)?;
-    let semantics = semantics.as_deref();
+    let read = read_present(context, &arguments.semantics)?;
+    let present = read.as_ref().map(|(semantics, digest)| Present { semantics, digest });
     let lines = example_lines(&file)?;
     let catalog = match context.config.effective.settings.database.is_empty() {
         true => None,
@@ -248,17 +255,17 @@ async fn list(context: &Context, arguments: &ListArgs) -> Outcome {
         grid.rows.push(vec![
             json!(number),
             json!(line.question),
-            json!(name_state(line, catalog, semantics)),
+            json!(name_state(line, catalog, present)),
             json!(confirmed.map(|confirmed| &confirmed.by)),
             json!(confirmed.map(|confirmed| &confirmed.at)),
             json!(line.sql),
         ]);
     }
     let stale =
-        lines.iter().filter(|(_, line)| name_state(line, catalog, semantics) == "stale").count();
+        lines.iter().filter(|(_, line)| name_state(line, catalog, present) == "stale").count();
     if stale > 0 {
         context.console.warn(&format!(
-            "{} of {} examples are stale: their tables or the semantics files have changed, and \
+            "{} of {} examples are stale: their tables or definitions have changed, and \
              they answer nothing",
             stale,
             lines.len()
@@ -267,7 +274,7 @@ async fn list(context: &Context, arguments: &ListArgs) -> Outcome {
     let examples: Vec<_> = lines
         .iter()
         .map(|(number, line)| {
-            let state = name_state(line, catalog, semantics);
+            let state = name_state(line, catalog, present);
             json!({"line": number, "state": state, "example": line})
         })
         .collect();

@@ -56,7 +56,7 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "DIMENSIONS", value_delimiter = ',')]
     pub(crate) within: Vec<String>,
     /// A further column about the first metric: previous_period, same_period_last_year, growth,
-    /// growth_last_year, share_of_total or running_total
+    /// growth_last_year, share_of_total, share_of_all or running_total
     #[arg(long, value_name = "COMPARISON")]
     pub(crate) compare: Option<String>,
     /// The whole request as JSON, in place of the flags above

@@ -65,6 +65,8 @@ pub enum DoubtKind {
     SharedName,
     /// An aggregate is NULL, since no row meets the conditions.
     NullAggregate,
+    /// Another row is as great as the first of a ranking, and is left out.
+    Tie,
     /// Two columns of the result are equal in each row.
     SameColumns,
     /// The question asks for a thing, and the statement gives a number of it.
@@ -128,6 +130,7 @@ impl DoubtKind {
             | Self::NullsFirst
             | Self::SharedName
             | Self::NullAggregate
+            | Self::Tie
             | Self::SameColumns
             | Self::Measure
             | Self::Count

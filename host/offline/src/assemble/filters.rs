@@ -149,9 +149,12 @@ impl Assembler<'_> {
             && !draft.both
             && query.group.is_empty()
             && query.select.iter().all(|item: &Expression| match item {
+                // Two rows of one name are two.
                 Expression::Column(at) => {
-                    self.schema.column(*at).holds == Holds::Number
-                        && !self.schema.column(*at).is_key
+                    let view = &self.schema.tables[at.table];
+                    let names_row = view.is_keyed && view.labels.contains(&at.column);
+                    let column = self.schema.column(*at);
+                    names_row || column.holds == Holds::Number && !column.is_key
                 }
                 Expression::AllColumns(_) | Expression::CountDistinct(_) | Expression::Share(_) => {
                     false

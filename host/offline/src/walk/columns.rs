@@ -460,15 +460,16 @@ impl Walk<'_> {
         self.draft.unmet += usize::from(
             is_part(&["day", "month", "week", "hour", "minut", "quarter"]) && !distinct,
         );
-        if view.holds == Holds::Number
-            && !view.is_key
-            && !distinct
-            && !self.numbers_rows(at, column)
-        {
+        // A reference stands in several rows, of which each thing is counted once.
+        let is_of_row = match view.is_key {
+            true => self.schema.tables[column.table].key == Some(column.column),
+            false => self.numbers_rows(at, column),
+        };
+        if view.holds == Holds::Number && !view.is_key && !distinct && !is_of_row {
             let sums = self.sums_up(count, column);
             let summed = Expression::Aggregate(Function::Sum, column);
             self.ask(at, if sums { summed } else { Expression::Column(column) });
-        } else if (view.is_key || self.numbers_rows(at, column)) && !distinct {
+        } else if is_of_row && !distinct {
             let head = self.item(at).head;
             self.draft.counted.push(Counted {
                 item: at,

@@ -116,9 +116,25 @@ impl Walk<'_> {
         let compared = self.pending.compare.map_or(Operator::Equal, |(operator, _)| operator);
         // `cheaper than the kettle` compares with what a cell's row holds.
         self.draft.unmet += usize::from(!matches!(compared, Operator::Equal | Operator::NotEqual));
+        self.draft.unmet += usize::from(self.is_place_of_other(at, column));
         let differs = self.pending.not.is_some() != (compared == Operator::NotEqual);
         let operator = if differs { Operator::NotEqual } else { Operator::Equal };
         self.filter(at, column, operator, cell.operand());
+    }
+
+    /// Returns true if a place is said of another table, which has it as well, or would be a second
+    /// one of this table: the `Paris` of `guests from Germany with bookings in Paris` is no city of
+    /// the guests.
+    fn is_place_of_other(&self, at: usize, column: ColumnRef) -> bool {
+        let Some(place) = self.reading.table_of_place(at) else { return false };
+        let What::Cell(cells) = &self.item(at).what else { return false };
+        let has_own = cells.iter().any(|cell| cell.column.table == place);
+        let is_second = self.draft.filters.iter().any(|filter| {
+            filter.condition.column.table == column.table
+                && filter.condition.column != column
+                && self.reading.table_of_place(filter.item) == Some(column.table)
+        });
+        place != column.table && (has_own || is_second)
     }
 
     /// Returns true if no column stands before the number or its comparison.

@@ -2,6 +2,7 @@
 
 use super::Walk;
 use crate::cues::Cue;
+use crate::draft::Key;
 use crate::items::What;
 use crate::lexicon;
 use crate::query::Operand;
@@ -17,10 +18,40 @@ impl Walk<'_> {
             matches!(word, "by" | "until" | "till")
         }
         let ends = before.is_some_and(|token| is_end(&token.lower));
-        self.draft.unmet += usize::from(ends);
-        self.continued(at)
+        let found = self
+            .continued(at)
             .or_else(|| self.happened(at))
-            .or_else(|| self.resolver.dated(&self.tables_with(at), span))
+            .or_else(|| self.resolver.dated(&self.tables_with(at), span));
+        let is_other = found.is_some() && self.follows_other_time(at);
+        self.draft.unmet += usize::from(ends || is_other);
+        found
+    }
+
+    /// Returns true if the column just before says when something is and holds no dates: the
+    /// `arrival` of `with arrival in July` has no time of another column, nor has `posted in 2024`.
+    fn follows_other_time(&self, at: usize) -> bool {
+        fn is_small(what: &What) -> bool {
+            matches!(
+                what,
+                What::Months(..)
+                    | What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between | Cue::Not)
+            )
+        }
+        let Some(named) = (0..at).rev().find(|item| !is_small(&self.item(*item).what)) else {
+            return false;
+        };
+        let Some(column) = self.resolver.column(named) else { return false };
+        let first = self.item(named).from;
+        let word = |back: usize| {
+            first.checked_sub(back).map_or("", |at| self.reading.tokens[at].lower.as_str())
+        };
+        let is_article = matches!(word(1), "a" | "an" | "the" | "their" | "its");
+        let before = word(1 + usize::from(is_article));
+        let is_had =
+            matches!(before, "with" | "whose" | "has" | "have" | "had" | "having" | "that");
+        let is_key = self.draft.keys.contains(&Key::Column(column));
+        let says_when = is_had || self.reading.tokens[first].is_event();
+        self.schema.column(column).holds == Holds::Text && !is_key && says_when
     }
 
     /// `after 2022 and before 2024`: the column of dates of the condition before.

@@ -28,6 +28,9 @@ const LIMIT: usize = 200;
 /// The limit on the number of columns that are searched for one near to a wrong name.
 const COMPARED: usize = 1_000;
 
+/// The number of metrics that are compiled at once.
+const BATCH: usize = 16;
+
 /// Compares semantics with the catalog of a database: every table and column exists, sums are those
 /// of numbers, times are times, both ends of a join have comparable types, and each metric has a
 /// statement in the dialect. Columns that nothing uses are notes. Findings are in the order of the
@@ -239,9 +242,14 @@ impl<'a> Check<'a> {
         self.add(Severity::Error, place, message);
     }
 
-    /// Compiles each measure alone, which finds what the dialect of the database lacks.
+    /// Compiles each metric, which finds what the dialect of the database lacks: several at once,
+    /// and each alone where that fails.
     fn compile_metrics(&mut self) {
-        for metric in &self.semantics.metrics {
+        let batches = self.semantics.metrics.chunks(BATCH);
+        let failed = batches.filter(|batch| {
+            compile_together(self.semantics, batch, &self.catalog.dialect).is_err()
+        });
+        for metric in failed.flatten() {
             if let Err(error) = compile_alone(self.semantics, metric, &self.catalog.dialect) {
                 let message = format!("`{}` has no statement: {error}", metric.name);
                 self.add(Severity::Error, &metric.place, message);
@@ -285,7 +293,17 @@ fn compile_alone(
     metric: &Metric,
     dialect: &Dialect,
 ) -> Result<Compiled, CompileError> {
-    let request = Request { metrics: vec![metric.name.clone()], ..Request::default() };
+    compile_together(semantics, std::slice::from_ref(metric), dialect)
+}
+
+/// A request for metrics and nothing else.
+fn compile_together(
+    semantics: &Semantics,
+    metrics: &[Metric],
+    dialect: &Dialect,
+) -> Result<Compiled, CompileError> {
+    let metrics = metrics.iter().map(|metric| metric.name.clone()).collect();
+    let request = Request { metrics, ..Request::default() };
     // Without a period the day does not matter.
     compile(semantics, &request, dialect, semantics.today.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! Comparisons: their needs, the rows outside of the period that they look at, and their columns.
 
-use chrono::{Days, Months, NaiveDate};
+use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::{Comparison, Format, Grain};
 
@@ -12,8 +12,17 @@ use super::plan::{Plan, bounds};
 /// A comparison that a request may ask for.
 pub(super) struct Compared {
     kind: Comparison,
+    pub(super) before: Before,
+}
+
+/// The days before those of the request that a comparison reads.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Before {
     /// The first day that rows count from, if it is before the request's.
     pub(super) earliest: Option<NaiveDate>,
+    /// Where the request's period is the first part of a period of the grain: the day from which on
+    /// rows before it do not count, and its own first day.
+    pub(super) gap: Option<(NaiveDate, NaiveDate)>,
 }
 
 impl Compared {
@@ -24,9 +33,10 @@ impl Compared {
         };
         let name = comparison_name(kind);
         let from = bounds(plan.request).and_then(|period| period.from);
+        let mut gap = None;
         let earliest = match (kind, plan.request.grain) {
-            (Comparison::ShareOfTotal, _) if plan.is_grouped() => None,
-            (Comparison::ShareOfTotal, _) => {
+            (Comparison::ShareOfTotal | Comparison::ShareOfAll, _) if plan.is_grouped() => None,
+            (Comparison::ShareOfTotal | Comparison::ShareOfAll, _) => {
                 return Err(CompileError::Needs {
                     comparison: name,
                     what: "a dimension or a grain",
@@ -41,22 +51,26 @@ impl Compared {
             (Comparison::RunningTotal, Some(_)) => None,
             (_, Some(grain)) => match from {
                 Some(from) => {
-                    if let Some(until) = bounds(plan.request).and_then(|period| period.until) {
-                        check_end(engine, grain, until, name)?;
-                    }
                     check_begin(engine, grain, from, name)?;
+                    let until = bounds(plan.request).and_then(|period| period.until);
+                    if let Some(until) = until {
+                        gap = find_gap(engine, grain, (from, until), is_of_year(kind));
+                        if gap.is_none() {
+                            check_end(engine, grain, until, name)?;
+                        }
+                    }
                     shift_back(grain, from, is_of_year(kind))
                 }
                 None => None,
             },
         };
-        Ok(Some(Self { kind, earliest }))
+        Ok(Some(Self { kind, before: Before { earliest, gap } }))
     }
 
     /// Checks that the values of the first metric can be added, where the comparison adds them.
     pub(super) fn check_additive(&self, plan: &Plan<'_>) -> Result<(), CompileError> {
         let may_be_distinct = match self.kind {
-            Comparison::ShareOfTotal => true,
+            Comparison::ShareOfTotal | Comparison::ShareOfAll => true,
             Comparison::RunningTotal => false,
             _ => return Ok(()),
         };
@@ -71,6 +85,13 @@ impl Compared {
         }
     }
 
+    /// Returns a note if the period before counts in part only.
+    pub(super) fn describe_part(&self) -> Option<String> {
+        let (end, _) = self.before.gap?;
+        let last = end.pred_opt()?;
+        Some(format!("the period before counts up to {last} only, as many days as this one has"))
+    }
+
     /// Returns the name of the column.
     pub(super) fn name(&self) -> &'static str {
         comparison_name(self.kind)
@@ -79,9 +100,10 @@ impl Compared {
     /// Returns the format of the column, given the metric's.
     pub(super) fn format(&self, metric: Format) -> Format {
         match self.kind {
-            Comparison::Growth | Comparison::GrowthLastYear | Comparison::ShareOfTotal => {
-                Format::Percent
-            }
+            Comparison::Growth
+            | Comparison::GrowthLastYear
+            | Comparison::ShareOfTotal
+            | Comparison::ShareOfAll => Format::Percent,
             Comparison::PreviousPeriod
             | Comparison::SamePeriodLastYear
             | Comparison::RunningTotal => metric,
@@ -104,7 +126,7 @@ impl Compared {
         };
         let Some(grain) = plan.request.grain else { return whole };
         match self.kind {
-            Comparison::ShareOfTotal => whole,
+            Comparison::ShareOfTotal | Comparison::ShareOfAll => whole,
             // Rows without a time are in no period.
             Comparison::RunningTotal => format!(
                 "CASE WHEN {row}.t0 IS NOT NULL THEN SUM(CASE WHEN {row}.t0 IS NOT NULL THEN \
@@ -133,7 +155,7 @@ impl Compared {
             Comparison::Growth | Comparison::GrowthLastYear => {
                 engine.divide(&format!("({value} - {other})"), &other)
             }
-            Comparison::ShareOfTotal => engine.divide(&value, &other),
+            Comparison::ShareOfTotal | Comparison::ShareOfAll => engine.divide(&value, &other),
             Comparison::PreviousPeriod
             | Comparison::SamePeriodLastYear
             | Comparison::RunningTotal => other,
@@ -149,6 +171,7 @@ pub(crate) fn comparison_name(comparison: Comparison) -> &'static str {
         Comparison::Growth => "growth",
         Comparison::GrowthLastYear => "growth_last_year",
         Comparison::ShareOfTotal => "share_of_total",
+        Comparison::ShareOfAll => "share_of_all",
         Comparison::RunningTotal => "running_total",
     }
 }
@@ -168,6 +191,22 @@ fn shift_back(grain: Grain, from: NaiveDate, is_year: bool) -> Option<NaiveDate>
         (Grain::Week, true) => return from.checked_sub_days(Days::new(364)),
     };
     from.checked_sub_months(Months::new(months))
+}
+
+/// Returns the days between the part of an earlier period and the same part of a later one, in
+/// which rows do not count; `None` if the later period is no part, or the earlier one has no such
+/// day.
+fn find_gap(
+    engine: &Engine<'_>,
+    grain: Grain,
+    (from, until): (NaiveDate, NaiveDate),
+    is_year: bool,
+) -> Option<(NaiveDate, NaiveDate)> {
+    let is_part = begin(grain, until, engine.week_start) == from && until != from;
+    let end = shift_back(grain, until, is_year).filter(|_| is_part)?;
+    // The 31st has no counterpart in each month.
+    let is_same_day = grain == Grain::Week || end.day() == until.day();
+    is_same_day.then_some((end, from))
 }
 
 /// Returns an error if a period ends within a period of the grain: a part of it would be compared

@@ -1,12 +1,13 @@
 //! The statement of one group of measures: the base, the joins to at most one row, the conditions,
 //! and the aggregates by the group columns.
 
-use chrono::{Datelike, NaiveDate};
+use chrono::Datelike;
 
 use crate::request::LAST_YEAR;
 use crate::{Aggregate, Expression};
 
 use super::CompileError;
+use super::compare::Before;
 use super::engine::Engine;
 use super::expression::{Names, Refusal, write_expression};
 use super::filters::write_filter;
@@ -30,20 +31,19 @@ impl Names for TableColumns<'_> {
 
 /// Writes the SELECT of a group. Its columns are `t0`, if there is a grain, `d0` and so on for the
 /// dimensions, `k0` and so on for keys that are not shown, and `m0` and so on for the measures,
-/// whose numbers begin at `first`. Rows count from the day `earliest` on instead of the request's
-/// first day, if there is one.
+/// whose numbers begin at `first`. Rows of the days `before` those of the request count as well.
 pub(super) fn write_group(
     engine: &Engine<'_>,
     plan: &Plan<'_>,
     group: &Group<'_>,
     first: usize,
-    earliest: Option<NaiveDate>,
+    before: Before,
 ) -> Result<String, CompileError> {
     let time = group.time.map(|time| write_over(engine, &time.expression, &time.table));
     let time = time.transpose()?;
     let mut columns = write_keys(engine, plan, time.as_deref())?;
     let keys: Vec<String> = columns.iter().map(|(key, _)| key.clone()).collect();
-    let mut conditions = write_conditions(engine, plan, group, time.as_deref(), earliest)?;
+    let mut conditions = write_conditions(engine, plan, group, time.as_deref(), before)?;
     let filters = group.leaves.iter().map(|leaf| {
         let filter = leaf.measure.filter.as_ref();
         filter.map(|filter| write_over(engine, filter, &leaf.measure.base)).transpose()
@@ -106,13 +106,14 @@ fn write_conditions(
     plan: &Plan<'_>,
     group: &Group<'_>,
     time: Option<&str>,
-    earliest: Option<NaiveDate>,
+    before: Before,
 ) -> Result<Vec<String>, CompileError> {
     let mut conditions = Vec::new();
     if let Some(filter) = &group.base.filter {
         conditions.push(enclose(&write_own(engine, filter, &group.base.name)?));
     }
-    for (dimension, filter) in &plan.filters {
+    let filters = plan.filters.iter().filter(|(it, _)| plan.find_shown(it).is_none());
+    for (dimension, filter) in filters {
         let sql = write_over(engine, &dimension.expression, &dimension.table)?;
         let sql = enclose_operand(&sql, &dimension.expression);
         conditions.push(write_filter(engine, dimension, filter, &sql)?);
@@ -121,11 +122,15 @@ fn write_conditions(
         let time = group
             .time
             .map_or(String::new(), |dimension| enclose_operand(time, &dimension.expression));
-        if let Some(from) = earliest.or(period.from) {
+        if let Some(from) = before.earliest.or(period.from) {
             conditions.push(format!("{time} >= {}", engine.day(from)));
         }
         if let Some(until) = period.until.filter(|until| until.year() <= LAST_YEAR) {
             conditions.push(format!("{time} < {}", engine.day(until)));
+        }
+        if let Some((end, from)) = before.gap {
+            let [end, from] = [end, from].map(|day| engine.day(day));
+            conditions.push(format!("({time} < {end} OR {time} >= {from})"));
         }
     }
     Ok(conditions)

@@ -29,9 +29,10 @@ use crate::{
     Aggregate, Compiled, Filter, Format, MetricKind, Order, OutputColumn, Request, Role, Semantics,
 };
 
-use compare::Compared;
+use compare::{Before, Compared};
 use derive::Columns;
 use engine::Engine;
+use filters::write_filter;
 use group::write_group;
 use plan::Plan;
 
@@ -68,7 +69,8 @@ pub fn compile(
     if sql.len() > LONGEST {
         return Err(CompileError::TooLong { most: LONGEST });
     }
-    let applied = words::apply(&plan, today);
+    let mut applied = words::apply(&plan, today);
+    applied.notes.extend(compared.as_ref().and_then(Compared::describe_part));
     Ok(Compiled { sql, columns, applied })
 }
 
@@ -201,8 +203,8 @@ impl<'a> Statement<'a> {
         compared: Option<&Compared>,
         columns: &[OutputColumn],
     ) -> Result<String, CompileError> {
-        let earliest = compared.and_then(|compared| compared.earliest);
-        let row = self.write_groups(earliest)?;
+        let before = compared.map(|compared| compared.before).unwrap_or_default();
+        let row = self.write_groups(before)?;
         let metrics = self.write_metrics(&row)?;
         if let Some(compared) = compared {
             compared.check_additive(self.plan)?;
@@ -230,10 +232,14 @@ impl<'a> Statement<'a> {
                 cells.push(compared.write_column(self.engine, &source));
                 let from = plan::bounds(self.plan.request).and_then(|period| period.from);
                 if let (Some(from), Some(_), Some(grain)) =
-                    (from, compared.earliest, self.plan.request.grain)
+                    (from, compared.before.earliest, self.plan.request.grain)
                 {
                     let first = label(grain, from, self.engine.week_start);
                     conditions = format!("\nWHERE {source}.t0 >= {}", self.engine.text(&first)?);
+                }
+                let shown = self.write_shown(&source)?;
+                if !shown.is_empty() {
+                    conditions = format!("\nWHERE {}", shown.join("\n  AND "));
                 }
             }
         }
@@ -264,6 +270,15 @@ impl<'a> Statement<'a> {
             sql += &format!("\n{}", self.engine.limit(rows));
         }
         Ok(sql)
+    }
+
+    /// Writes the conditions on the groups of a relation that count after the shares.
+    fn write_shown(&self, row: &str) -> Result<Vec<String>, CompileError> {
+        let shown = self.plan.filters.iter().filter_map(|(dimension, filter)| {
+            let index = self.plan.find_shown(dimension)?;
+            Some(write_filter(self.engine, dimension, filter, &format!("{row}.d{index}")))
+        });
+        shown.collect()
     }
 
     /// Adds a relation with the place of each row in its group, and returns its name. The cells are
@@ -314,12 +329,12 @@ impl<'a> Statement<'a> {
     /// The rows of both sides stand below each other and are grouped, so that every group of either
     /// side is there once: a FULL JOIN in which NULL equals NULL, in every dialect and in time that
     /// is linear.
-    fn write_groups(&mut self, earliest: Option<NaiveDate>) -> Result<String, CompileError> {
+    fn write_groups(&mut self, before: Before) -> Result<String, CompileError> {
         let mut first = 0;
         let mut whole: Option<String> = None;
         let plan = self.plan;
         for group in &plan.groups {
-            let sql = write_group(self.engine, plan, group, first, earliest)?;
+            let sql = write_group(self.engine, plan, group, first, before)?;
             let part = self.add("measured", sql);
             let next = first + group.leaves.len();
             whole = Some(match whole {

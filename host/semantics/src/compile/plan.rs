@@ -162,6 +162,13 @@ impl<'a> Plan<'a> {
         self.request.limit.is_some() && !self.within.is_all()
     }
 
+    /// Returns the place of a dimension among the groups if conditions on it leave out groups of
+    /// the result, and no rows of what the shares are of.
+    pub(super) fn find_shown(&self, dimension: &Dimension) -> Option<usize> {
+        let is_of_all = self.request.comparison == Some(Comparison::ShareOfAll);
+        self.by.iter().position(|it| std::ptr::eq(*it, dimension)).filter(|_| is_of_all)
+    }
+
     /// Returns true if rows have groups.
     pub(super) fn is_grouped(&self) -> bool {
         self.request.grain.is_some() || !self.by.is_empty()
@@ -312,7 +319,7 @@ impl<'a> Resolver<'a, '_> {
                 "group by something else as well, of which the first or the shares are",
             );
         }
-        if request.limit.is_none() && request.comparison != Some(Comparison::ShareOfTotal) {
+        if request.limit.is_none() && !request.comparison.is_some_and(Comparison::is_share) {
             return refuse_within(
                 request,
                 "ask for a limit or for the share of the total in each group",

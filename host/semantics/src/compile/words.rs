@@ -179,9 +179,10 @@ fn describe(metrics: &[&str], by: &[&str], within: &[String], request: &Request)
             Comparison::Growth => ", with the growth from the period before",
             Comparison::GrowthLastYear => ", with the growth from the same period a year before",
             Comparison::ShareOfTotal => ", with the share of the total",
+            Comparison::ShareOfAll => ", with the share of all, the others included",
             Comparison::RunningTotal => ", with the running total",
         };
-        if request.comparison == Some(Comparison::ShareOfTotal) {
+        if comparison.is_share() {
             words += &each;
         }
     }

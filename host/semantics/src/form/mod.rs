@@ -186,12 +186,13 @@ pub fn read_grain(word: &str) -> Option<Grain> {
 /// # Errors
 /// When it names none.
 pub fn read_comparison(word: &str) -> Result<Comparison, RequestError> {
-    const ALL: [Comparison; 6] = [
+    const ALL: [Comparison; 7] = [
         Comparison::PreviousPeriod,
         Comparison::SamePeriodLastYear,
         Comparison::Growth,
         Comparison::GrowthLastYear,
         Comparison::ShareOfTotal,
+        Comparison::ShareOfAll,
         Comparison::RunningTotal,
     ];
     let name = word.trim().to_lowercase().replace([' ', '-'], "_");

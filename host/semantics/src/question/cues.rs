@@ -145,6 +145,27 @@ const MOST: &[&str] = &["biggest", "greatest", "highest", "largest", "maximum", 
 /// Words that ask for the least.
 const LEAST: &[&str] = &["fewest", "least", "lowest", "minimum", "smallest"];
 
+/// Prepositions before values that say nothing of whose values they are.
+pub(super) const PLACED: &[&str] = &["at", "for", "from", "in", "of", "outside", "to"];
+/// Words in the names of dimensions that hold places.
+pub(super) const PLACES: &[&str] = &[
+    "address",
+    "airport",
+    "city",
+    "continent",
+    "country",
+    "county",
+    "district",
+    "land",
+    "location",
+    "nation",
+    "place",
+    "province",
+    "region",
+    "state",
+    "territory",
+    "town",
+];
 /// Words that ask for rows rather than for a number of them.
 pub(super) const LISTS: &[&str] = &["find", "get", "list", "name", "return"];
 /// Words that exclude what follows.

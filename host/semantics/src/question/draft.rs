@@ -57,8 +57,10 @@ pub(super) struct Condition {
     pub(super) operator: Operator,
     /// True if `or` stands between the values.
     pub(super) is_or: bool,
-    /// True behind a preposition, as in `in Paris`, which says nothing of whose place it is.
-    pub(super) is_placed: bool,
+    /// True if `and` stands between them.
+    pub(super) is_and: bool,
+    /// The preposition before them, as in `in Paris`, which says nothing of whose place it is.
+    pub(super) place: Option<&'static str>,
     /// The dimensions that the text names beside the values.
     pub(super) dimensions: Vec<usize>,
     /// The tables that it names beside them.

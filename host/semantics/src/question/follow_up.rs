@@ -129,6 +129,8 @@ const PHRASES: &[&str] = &[
 ];
 /// Words that stand for something of the question before.
 const PRONOUNS: &[&str] = &["it", "its", "their", "them", "these", "they", "those"];
+/// Those of them that stand for whose metric is asked for.
+const OWNERS: &[&str] = &["its", "their"];
 /// Words that take away a metric, or a part of the breakdown, that they stand before.
 const REMOVALS: &[&str] =
     &["drop", "exclude", "excluding", "hide", "leave out", "omit", "remove", "without"];
@@ -285,6 +287,8 @@ struct Change {
     step: Option<Step>,
     /// True if the text begins with `as`.
     says_as: bool,
+    /// True if the metric is that of what the request before is about: `its revenue`.
+    is_owned: bool,
 }
 
 /// The units by which the period moves.
@@ -376,6 +380,10 @@ fn take_change(
             Some(replaced) => replace(parser, links, replaced, change),
             None => Some(end),
         };
+    }
+    if OWNERS.contains(&parser.word(at)) && parser.metric(at + 1).is_some() {
+        change.is_owned = true;
+        return Some(at + 1);
     }
     if let Some(end) = remove(parser, links, at, change) {
         return Some(end);
@@ -584,6 +592,7 @@ impl Merger<'_> {
             return refuse("the text asks for something else than the request before");
         }
         self.check_counts()?;
+        self.check_owner()?;
         let mut request = self.previous.clone();
         self.metrics(&mut request)?;
         self.groups(&mut request)?;
@@ -612,6 +621,20 @@ impl Merger<'_> {
             Some(name) => refuse(format!("{name} is no number of things")),
             None => Ok(()),
         }
+    }
+
+    /// Refuses `its revenue` where the request before is not about one thing alone: of the rows
+    /// that it shows, one or all may be meant.
+    fn check_owner(&self) -> Result<(), Unread> {
+        let Request { filters, by, limit, .. } = self.previous;
+        let is_one = match filters.as_slice() {
+            [only] => only.operator == Operator::In && only.values.len() == 1,
+            _ => false,
+        };
+        if self.change.is_owned && (!is_one || !by.is_empty() || limit.is_some()) {
+            return refuse("whose value is meant is not said: name it");
+        }
+        Ok(())
     }
 
     /// Returns true if the text asks for the total in place of the breakdown.
@@ -940,7 +963,7 @@ impl Merger<'_> {
         }
         let draft = self.draft;
         if draft.shares && !self.resolver.shows_percent(&request.metrics) {
-            if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
+            if !request.comparison.is_none_or(Comparison::is_share) {
                 return refuse("the share of the total and the relative change may be meant");
             }
             let is_split = !request.by.is_empty() || request.grain.is_some();
@@ -1016,7 +1039,7 @@ impl Merger<'_> {
     /// Leaves the groups that a limit or a share counts in as they are, as far as the request still
     /// has them. It may not count in others than the text says.
     fn within(&self, request: &mut Request) -> Result<(), Unread> {
-        let is_shared = request.comparison == Some(Comparison::ShareOfTotal);
+        let is_shared = request.comparison.is_some_and(Comparison::is_share);
         let has_whole = request.limit.is_none() && !is_shared;
         if has_whole {
             request.within.clear();
@@ -1065,7 +1088,7 @@ impl Merger<'_> {
         if (request.order.is_some() || request.comparison.is_some()) && !is_split {
             return refuse("the result has only one row");
         }
-        if request.comparison == Some(Comparison::ShareOfTotal)
+        if request.comparison.is_some_and(Comparison::is_share)
             && let Some(name) =
                 request.metrics.iter().find(|name| !model::is_additive(self.semantics, name))
         {
@@ -1074,7 +1097,11 @@ impl Merger<'_> {
         if request.comparison.is_some() && request.metrics.len() > 1 {
             return refuse("only one metric can be compared");
         }
-        let needs_time = !matches!(request.comparison, None | Some(Comparison::ShareOfTotal));
+        let groups = request.by.len() + usize::from(request.grain.is_some());
+        if request.comparison == Some(Comparison::ShareOfAll) && groups > 1 {
+            return refuse("the share in each group and the share of each group may be meant");
+        }
+        let needs_time = !request.comparison.is_none_or(Comparison::is_share);
         if needs_time && request.grain.is_none() {
             return refuse("a comparison with another time needs a unit of time");
         }
@@ -1094,7 +1121,7 @@ fn default_order(request: &Request) -> Result<Order, Unread> {
 
 /// Leaves the greatest or the least, by that metric or the one that the request is ordered by.
 fn rank_rows(request: &mut Request, rank: Rank, named: Option<String>) -> Result<(), Unread> {
-    if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
+    if !request.comparison.is_none_or(Comparison::is_share) {
         return refuse("what is compared cannot be ranked");
     }
     if let Some(name) = named.iter().find(|name| !request.metrics.contains(name)) {

@@ -162,6 +162,18 @@ pub(super) fn is_count(metric: &Metric) -> bool {
     }
 }
 
+/// Returns true if a metric adds up or averages the values of a dimension, which are amounts then.
+pub(super) fn is_amount(semantics: &Semantics, dimension: usize) -> bool {
+    let wanted = &semantics.dimensions[dimension].expression.tree;
+    semantics.metrics.iter().any(|metric| match &metric.kind {
+        MetricKind::Measure(measure) => {
+            matches!(measure.aggregate, Aggregate::Avg | Aggregate::Sum)
+                && measure.argument.as_ref().is_some_and(|argument| argument.tree == *wanted)
+        }
+        MetricKind::Ratio { .. } | MetricKind::Derived(_) => false,
+    })
+}
+
 /// Returns true if the metric counts all rows of a table.
 pub(super) fn counts_rows(metric: &Metric) -> bool {
     matches!(&metric.kind, MetricKind::Measure(measure)

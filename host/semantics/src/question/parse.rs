@@ -412,22 +412,53 @@ impl<'a> Parser<'a> {
         let (dimensions, end) = self.dimensions(at)?;
         let next = self.skip(end, &["is", "was", "of"]);
         let (operator, next) = self.operator(next).unwrap_or((Operator::In, next));
-        let token = self.tokens.get(next).filter(|token| token.kind == Kind::Number)?;
-        let literal = Literal::Number(token.lower.clone());
+        let token = self.tokens.get(next)?;
+        let literal = match (token.kind, token.number()) {
+            (Kind::Number, _) => Literal::Number(token.lower.clone()),
+            // `a rating of five`, but not `rating one`.
+            (_, Some(number)) if next > end => Literal::Number(number.to_string()),
+            _ => return None,
+        };
+        self.push_number(&dimensions, literal, operator, (at, next + 1));
+        Some(next + 1)
+    }
+
+    /// `with five stars`: a number before the dimension that holds such amounts.
+    fn read_amount(&mut self, at: usize) -> Option<usize> {
+        let before = at.checked_sub(1).map_or("", |before| self.word(before));
+        let number = self.tokens.get(at)?.number()?;
+        let (dimensions, end) = self.dimensions(at + 1)?;
+        let are_amounts = dimensions.iter().all(|at| model::is_amount(self.semantics, *at));
+        if !are_amounts || !matches!(before, "had" | "has" | "have" | "having" | "of" | "with") {
+            return None;
+        }
+        let literal = Literal::Number(number.to_string());
+        self.push_number(&dimensions, literal, Operator::In, (at, end));
+        Some(end)
+    }
+
+    /// Adds the condition that one of these dimensions is a number, with its place in the text.
+    fn push_number(
+        &mut self,
+        dimensions: &[usize],
+        literal: Literal,
+        operator: Operator,
+        (at, end): (usize, usize),
+    ) {
         let options = dimensions
             .iter()
             .map(|at| Value { dimension: *at, literal: literal.clone(), is_label: false })
             .collect();
         self.draft.conditions.push(Condition {
-            values: vec![Choice { text: self.text(at, next + 1), options }],
+            values: vec![Choice { text: self.text(at, end), options }],
             operator,
             is_or: false,
-            is_placed: false,
+            is_and: false,
+            place: None,
             dimensions: Vec::new(),
             tables: Vec::new(),
         });
-        self.value_place = Some((at, next + 1));
-        Some(next + 1)
+        self.value_place = Some((at, end));
     }
 
     fn operator(&self, at: usize) -> Option<(Operator, usize)> {
@@ -488,6 +519,7 @@ impl<'a> Parser<'a> {
     pub(super) fn values(&mut self, at: usize, is_negative: bool) -> Option<usize> {
         let mut values = Vec::new();
         let mut is_or = false;
+        let mut is_and = false;
         let mut end = at;
         let mut next = at;
         while let Some(value) = self.links.values.get(next).and_then(Option::as_ref) {
@@ -508,6 +540,7 @@ impl<'a> Parser<'a> {
             next = self.skip(joins, &["in", "from", "for", "of", "the"]);
             if self.links.values.get(next).is_some_and(Option::is_some) {
                 is_or |= (end..joins).any(|at| self.word(at) == "or");
+                is_and |= (end..joins).any(|at| self.word(at) == "and");
             }
         }
         if values.is_empty() {
@@ -518,7 +551,8 @@ impl<'a> Parser<'a> {
             values,
             operator: if is_negative { Operator::NotIn } else { Operator::In },
             is_or,
-            is_placed: matches!(before, "at" | "for" | "from" | "in" | "of" | "outside" | "to"),
+            is_and,
+            place: cues::PLACED.iter().find(|word| **word == before).copied(),
             dimensions: Vec::new(),
             tables: Vec::new(),
         });
@@ -743,7 +777,10 @@ impl<'a> Parser<'a> {
         let is_head = self.group_at(next).is_some_and(|(_, end)| self.word(end) == "with");
         let is_unit = time::unit(self.word(next)).is_some() && self.word(next + 1) == "with";
         if number.is_none() || !(is_head || is_unit) {
-            return self.read_headed_unit(at);
+            return match self.read_amount(at) {
+                Some(end) => Ok(Some(end)),
+                None => self.read_headed_unit(at),
+            };
         }
         self.draft.number = number;
         Ok(Some(next))

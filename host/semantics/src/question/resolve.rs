@@ -7,7 +7,10 @@ use super::draft::{Condition, Draft, Group, Pick, Sort, Target, Value};
 use super::time::{self, Calendar, Span, Time};
 use super::{Understood, Unread, cues, model};
 use crate::compile::{are_equal, begin};
-use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics};
+use crate::{
+    Aggregate, Comparison, Dimension, Filter, Format, Grain, Literal, Operator, Order, Request,
+    Semantics,
+};
 
 /// The confidence of a request that the text states in full.
 const SURE: f64 = 0.95;
@@ -26,6 +29,9 @@ pub(super) const RANKS_APART: &str = "one metric can be ranked by one thing at a
 /// The meanings of two values of one column with `and` between them.
 pub(super) const EITHER_OR_BOTH: [&str; 2] = ["rows of either", "rows of both at once"];
 
+/// The meanings of two places of one table.
+const ONE_OR_TWO: [&str; 2] = ["one place within the other", "the places of two things"];
+
 /// The reason why a share with further conditions is refused.
 const SHARED: &str = "the conditions may be those of the share or of the whole: put those of the \
      whole before `are` or `were`, and that of the share behind it";
@@ -38,6 +44,16 @@ pub(super) struct Resolver<'a> {
     pub(super) draft: &'a Draft,
     /// Names of metrics and dimensions that the user chose where words have several meanings.
     pub(super) chosen: &'a [String],
+}
+
+/// A share that a text asks for.
+enum Share {
+    /// A metric of that name.
+    Ratio(String),
+    /// That of each group.
+    OfTotal,
+    /// That of one value of a dimension.
+    OfAll(String),
 }
 
 /// A comparison with the grain and the days that it is made at.
@@ -78,8 +94,12 @@ impl Resolver<'_> {
         let mut comparison = None;
         if shares {
             match self.share(&metrics, &mut filters, &by, grain)? {
-                Some(ratio) => metrics = vec![ratio],
-                None => comparison = Some(Comparison::ShareOfTotal),
+                Share::Ratio(ratio) => metrics = vec![ratio],
+                Share::OfTotal => comparison = Some(Comparison::ShareOfTotal),
+                Share::OfAll(dimension) => {
+                    by.push(dimension);
+                    comparison = Some(Comparison::ShareOfAll);
+                }
             }
         }
         if draft.compares && draft.compare.is_none() && by.is_empty() && grain.is_none() {
@@ -212,12 +232,21 @@ impl Resolver<'_> {
         }
         match found.as_slice() {
             [only] => Ok(*only),
+            // The rules may count rows of which no metric says anything.
+            [] if self.names_no_metric() => {
+                Err(Unread::Rows(format!("no metric is a number of {}", pick.text)))
+            }
             [] => refuse(format!("no metric is a number of {}", pick.text)),
             several => {
                 let names = several.iter().map(|metric| all[*metric].name.clone());
                 Ok(several[self.choose(&pick.text, names.collect())?])
             }
         }
+    }
+
+    /// Returns true if the text names tables alone, whose rows it counts.
+    fn names_no_metric(&self) -> bool {
+        !self.draft.averages && self.draft.metrics.iter().all(|pick| pick.metrics.is_empty())
     }
 
     /// The ratio that `average revenue per order` and `revenue per order` mean, with the place of
@@ -359,8 +388,11 @@ impl Resolver<'_> {
     pub(super) fn filters(&self, metrics: &[String]) -> Result<Vec<Filter>, Unread> {
         let mut out: Vec<Filter> = Vec::new();
         let mut tables: Vec<String> = Vec::new();
+        let mut places: Vec<(usize, &Condition)> = Vec::new();
         for condition in &self.draft.conditions {
             for (dimension, values) in self.condition(condition, metrics)? {
+                self.check_places(&places, dimension, condition)?;
+                places.push((dimension, condition));
                 tables.push(self.semantics.dimensions[dimension].table.clone());
                 let name = model::full_name(self.semantics, dimension);
                 let operator = condition.operator;
@@ -381,6 +413,43 @@ impl Resolver<'_> {
         }
         self.check_contexts(metrics, &tables)?;
         Ok(out)
+    }
+
+    /// Refuses a second place of one table that may be that of something else: `from Germany in
+    /// Paris`, but not `in Paris, Germany`.
+    fn check_places(
+        &self,
+        known: &[(usize, &Condition)],
+        dimension: usize,
+        condition: &Condition,
+    ) -> Result<(), Unread> {
+        let has_other = known.iter().any(|&(at, one)| {
+            let is_apart = match (one.place, condition.place) {
+                (Some(_), Some(_)) if std::ptr::eq(one, condition) => one.is_and,
+                (Some(first), Some(second)) => first != second,
+                _ => false,
+            };
+            at != dimension
+                && is_apart
+                && self.are_places_of_one(at, dimension)
+                && names_no_owner(one)
+                && names_no_owner(condition)
+        });
+        if !has_other {
+            return Ok(());
+        }
+        let conditions = self.draft.conditions.iter().filter(|one| one.place.is_some());
+        let texts = conditions.flat_map(|one| one.values.iter().map(|value| value.text.as_str()));
+        Err(Unread::Ambiguous {
+            phrase: texts.collect::<Vec<_>>().join(", "),
+            choices: ONE_OR_TWO.map(str::to_owned).to_vec(),
+        })
+    }
+
+    /// Returns true if two dimensions hold places and belong to one table.
+    fn are_places_of_one(&self, one: usize, other: usize) -> bool {
+        let [one, other] = [one, other].map(|at| &self.semantics.dimensions[at]);
+        are_equal(&one.table, &other.table) && holds_places(one) && holds_places(other)
     }
 
     /// Refuses a table beside the metric that no condition is on: the text may ask for something
@@ -480,7 +549,7 @@ impl Resolver<'_> {
         let contexts = self.draft.contexts.iter().flat_map(|pick| pick.tables.iter().copied());
         let contexts: Vec<usize> = contexts.collect();
         retain_some(found, |at| self.is_of_tables(at, &contexts));
-        if !condition.is_placed {
+        if condition.place.is_none() {
             self.narrow_to_own(found, metrics);
         }
         // Where two tables have a dimension of one name, labels of one say nothing of the other.
@@ -526,7 +595,7 @@ impl Resolver<'_> {
         let is_distinct = metrics
             .iter()
             .any(|name| model::metric(self.semantics, name).is_some_and(model::is_distinct_count));
-        if !is_list || !is_distinct || condition.is_or || condition.is_placed {
+        if !is_list || !is_distinct || condition.is_or || condition.place.is_some() {
             return Ok(());
         }
         let words: Vec<&str> = condition.values.iter().map(|one| one.text.as_str()).collect();
@@ -617,14 +686,14 @@ impl Resolver<'_> {
                 .is_some_and(|metric| metric.format == Format::Percent)
     }
 
-    /// The metric that is the share in question; `None` for the share of each group.
+    /// The share in question.
     fn share(
         &self,
         metrics: &[String],
         filters: &mut Vec<Filter>,
         by: &[String],
         grain: Option<Grain>,
-    ) -> Result<Option<String>, Unread> {
+    ) -> Result<Share, Unread> {
         let [metric] = metrics else { return refuse("only one metric can have shares") };
         let all = &self.semantics.metrics;
         let mut found: Vec<(usize, Option<usize>)> = Vec::new();
@@ -660,22 +729,39 @@ impl Resolver<'_> {
                 "no metric is this share of {metric}: define a ratio of it, or ask without the \
                  condition for the share of each group"
             )),
-            [] if is_split && model::is_additive(self.semantics, metric) => Ok(None),
-            [] => refuse(format!("no metric is this share of {metric}")),
+            [] if is_split && model::is_additive(self.semantics, metric) => Ok(Share::OfTotal),
+            [] => match filters.as_slice() {
+                [only] if !is_split && self.is_share_of_all(metric, only) => {
+                    Ok(Share::OfAll(only.dimension.clone()))
+                }
+                _ => refuse(format!("no metric is this share of {metric}")),
+            },
             [(only, filter)] if !is_split => {
                 filter.iter().for_each(|at| drop(filters.remove(*at)));
-                Ok(Some(all[*only].name.clone()))
+                Ok(Share::Ratio(all[*only].name.clone()))
             }
             several => {
                 let names = several.iter().map(|(at, _)| all[*at].name.clone());
                 let shares = is_split.then(|| format!("share of all {metric}"));
                 let choices: Vec<String> = names.chain(shares).collect();
                 let made = self.choose(&format!("share of {metric}"), choices)?;
-                let Some((only, filter)) = several.get(made).copied() else { return Ok(None) };
+                let Some((only, filter)) = several.get(made).copied() else {
+                    return Ok(Share::OfTotal);
+                };
                 filter.iter().for_each(|at| drop(filters.remove(*at)));
-                Ok(Some(all[only].name.clone()))
+                Ok(Share::Ratio(all[only].name.clone()))
             }
         }
+    }
+
+    /// Returns true if a condition names the one value whose share of all is asked for: `the share
+    /// of revenue from Germany`. Things that several groups have add up to more than all.
+    fn is_share_of_all(&self, metric: &str, filter: &Filter) -> bool {
+        let is_sum = model::is_additive(self.semantics, metric)
+            && model::measures(self.semantics, metric)
+                .iter()
+                .all(|measure| measure.aggregate != Aggregate::CountDistinct);
+        is_sum && filter.operator == Operator::In && filter.values.len() == 1
     }
 
     /// Returns true if a condition is certainly that of the share, and all others are those of the
@@ -846,7 +932,7 @@ impl Resolver<'_> {
                 return refuse(RANKS_APART);
             }
             request.within = within;
-            if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
+            if !request.comparison.is_none_or(Comparison::is_share) {
                 return refuse("what is compared cannot be ranked");
             }
             let Some(limit) = rank.limit.or(draft.number) else {
@@ -930,6 +1016,21 @@ impl Resolver<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns true if a dimension is called like a place.
+fn holds_places(dimension: &Dimension) -> bool {
+    dimension.synonyms.iter().chain([&dimension.name]).any(|name| {
+        let lower = name.to_lowercase();
+        lower.split([' ', '_']).any(|word| cues::PLACES.contains(&word))
+    })
+}
+
+/// Returns true if a list of values stands without the dimension or the table that it is of.
+fn names_no_owner(condition: &Condition) -> bool {
+    condition.operator == Operator::In
+        && condition.dimensions.is_empty()
+        && condition.tables.is_empty()
 }
 
 /// Leaves those that a test accepts, if it accepts any.

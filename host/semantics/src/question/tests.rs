@@ -135,6 +135,63 @@ fn a_sum_of_a_ranking_and_two_times_at_once_are_refused() {
 }
 
 #[test]
+fn two_places_of_one_table_may_be_those_of_two_things() {
+    let mut semantics = make_shop();
+    semantics.dimensions.push(dimension("customers", "city", false));
+    let read = |question: &str| {
+        let cells = [("customers.city", "Paris"), ("customers.country", "France")];
+        let cells = cells.map(|(dimension, value)| Cell {
+            dimension: dimension.to_owned(),
+            value: value.to_owned(),
+        });
+        read_question(&semantics, question, &cells, day("2025-06-30"))
+    };
+    for question in [
+        "orders from France in Paris",
+        "revenue from Paris to France",
+        "revenue in Paris and France",
+        "how many orders from France were at Paris",
+    ] {
+        let reading = read(question);
+        let Reading::Unread(Unread::Ambiguous { choices, .. }) = &reading else {
+            panic!("{question}: {reading:?}")
+        };
+        assert!(choices.iter().any(|one| one.contains("two things")), "{choices:?}");
+    }
+    for question in [
+        "orders in Paris, France",
+        "orders in Paris in France",
+        "orders of customers from the city Paris in France",
+    ] {
+        let Reading::Understood(read) = read(question) else { panic!("{question}") };
+        assert_eq!(read.request.filters.len(), 2, "{question}");
+    }
+}
+
+#[test]
+fn rows_of_a_table_without_a_count_may_be_counted_otherwise() {
+    for question in ["how many categories are there", "number of categories in 2024"] {
+        assert!(matches!(refuse(question), Unread::Rows(_)), "{question}");
+    }
+    for question in ["how many margins", "how many mean prices"] {
+        assert!(!matches!(refuse(question), Unread::Rows(_)), "{question}");
+    }
+}
+
+#[test]
+fn a_number_in_a_word_is_a_value() {
+    for question in ["orders with a status of five", "orders with a status of 5"] {
+        let filters = understand(question).filters;
+        assert_eq!(filters[0].values, [crate::Literal::Number("5".to_owned())], "{question}");
+    }
+    assert_eq!(
+        understand("orders with a status over three").filters[0].operator,
+        crate::Operator::Greater
+    );
+    assert!(matches!(refuse("orders with status five"), Unread::Words(_)));
+}
+
+#[test]
 fn values_that_are_compared_are_groups() {
     for question in ["revenue by category cancelled vs delivered", "revenue cancelled vs delivered"]
     {
@@ -153,6 +210,20 @@ fn a_share_in_each_group_is_not_the_share_of_each_group() {
     ] {
         let unread = refuse(question);
         assert!(matches!(unread, Unread::Unsupported(_)), "{question}: {unread:?}");
+    }
+    for question in
+        ["share of revenue from cancelled orders", "what percent of revenue is cancelled"]
+    {
+        let request = understand(question);
+        assert_eq!(request.comparison, Some(Comparison::ShareOfAll), "{question}");
+        assert_eq!(request.by, ["orders.status"], "{question}");
+        assert_eq!(request.filters[0].dimension, "orders.status", "{question}");
+    }
+    // Things that several groups have add up to more than all, and two values may be one part.
+    for question in
+        ["share of buyers from cancelled orders", "share of revenue cancelled or delivered"]
+    {
+        assert!(matches!(refuse(question), Unread::Unsupported(_)), "{question}");
     }
     let request = understand("share of revenue by category");
     assert_eq!(request.comparison, Some(Comparison::ShareOfTotal));

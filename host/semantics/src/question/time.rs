@@ -402,8 +402,19 @@ impl Clock<'_> {
         read_year(&token.lower).filter(|_| is_year)
     }
 
+    /// `the 1980s`.
+    fn decade(&self, at: usize) -> Option<Time> {
+        let year = self.word(at).strip_suffix('s').filter(|year| year.ends_with('0'))?;
+        let Span { from, is_relative, .. } = months(read_year(year)?, 1, 12)?;
+        let until = shift(from?, Grain::Year, 10);
+        Some(Time::Span(Span { from, until, unit: None, is_relative }))
+    }
+
     /// `2024`, `the year 2024`, and `2024 Q1`.
     fn year_first(&self, at: usize) -> Option<(Time, usize)> {
+        if let Some(decade) = self.decade(at) {
+            return Some((decade, at + 1));
+        }
         let at = at + usize::from(self.word(at) == "year" && self.year(at + 1).is_some());
         let year = self.year(at)?;
         if let Some((first, count)) = quarter_or_half(self.word(at + 1)) {
@@ -667,6 +678,8 @@ mod tests {
             ("2023 onwards", "2023-01-01.."),
             ("in the first half of 2024", "2024-01-01..2024-07-01"),
             ("in H2 2024", "2024-07-01..2025-01-01"),
+            ("in the 1990s", "1990-01-01..2000-01-01"),
+            ("before the 1990s", "..1990-01-01"),
             ("in the last quarter of 2023", "2023-10-01..2024-01-01"),
             ("in the first three months of 2023", "2023-01-01..2023-04-01"),
             ("in the final month of 2023", "2023-12-01..2024-01-01"),
@@ -677,7 +690,7 @@ mod tests {
 
     #[test]
     fn what_may_mean_two_spans_is_no_time() {
-        for text in ["may", "20", "by 2023", "the end of 2023", "to 2023"] {
+        for text in ["may", "20", "by 2023", "the end of 2023", "to 2023", "the 1995s", "90s"] {
             assert_eq!(read(text), None, "{text}");
         }
         for (text, why) in [

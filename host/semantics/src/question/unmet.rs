@@ -310,7 +310,7 @@ impl Holder<'_> {
         let is_met = match self.request.comparison {
             None => !draft.runs && self.request.grain.is_some(),
             Some(Comparison::RunningTotal) => draft.runs,
-            Some(Comparison::ShareOfTotal) => false,
+            Some(Comparison::ShareOfTotal | Comparison::ShareOfAll) => false,
             Some(_) => is_of_times,
         };
         (!is_met).then(|| format!("the question asks for {asked}, and the request has none"))

@@ -44,8 +44,16 @@ pub(super) fn resolve(
         }
     }
     let graph = Graph::from_semantics(semantics);
-    let paths = HashMap::new();
-    let mut reader = Reader { tables, names: &names, graph, paths, semantics, problems };
+    let mut reader = Reader {
+        tables,
+        names: &names,
+        graph,
+        paths: HashMap::new(),
+        filters: HashMap::new(),
+        times: HashMap::new(),
+        semantics,
+        problems,
+    };
     let mut metrics = Vec::new();
     let mut parts = Vec::new();
     for draft in unique {
@@ -74,6 +82,10 @@ struct Reader<'a> {
     graph: Graph<'a>,
     /// The paths that were searched before, by the names of both tables.
     paths: HashMap<[String; 2], Paths<'a>>,
+    /// The filters that were admitted before, by their text and the stated table.
+    filters: HashMap<(String, Option<String>), Expression>,
+    /// The times that date measures without one of their own, by their base.
+    times: HashMap<String, Option<String>>,
     semantics: &'a Semantics,
     problems: &'a mut Problems,
 }
@@ -159,7 +171,7 @@ impl<'a> Reader<'a> {
         let admitted = expression::admit_measure(&aggregate.text, scope);
         let filter = match filter {
             None => None,
-            Some(filter) => Some(admit_text(filter, scope, self.problems)?),
+            Some(filter) => Some(self.filter(filter, stated.as_deref())?),
         };
         let admitted = match admitted {
             Ok(admitted) => admitted,
@@ -180,6 +192,18 @@ impl<'a> Reader<'a> {
             place: aggregate.place,
         });
         Some(Measure { aggregate: admitted.aggregate, argument, base, filter, time })
+    }
+
+    /// Admits a filter, which many metrics may have.
+    fn filter(&mut self, written: Written, own: Option<&str>) -> Option<Expression> {
+        let key = (written.text.clone(), own.map(str::to_owned));
+        if let Some(known) = self.filters.get(&key) {
+            return Some(Expression { place: written.place, ..known.clone() });
+        }
+        let scope = Scope::Columns { tables: self.tables, own };
+        let admitted = admit_text(written, scope, self.problems)?;
+        self.filters.insert(key, admitted.clone());
+        Some(admitted)
     }
 
     /// The table whose rows are aggregated: the stated one, else the one of the argument's tables
@@ -306,6 +330,15 @@ impl<'a> Reader<'a> {
 
     /// The time of the base, else that of the nearest table with one, if only one is nearest.
     fn default_time(&mut self, base: &str) -> Option<String> {
+        if let Some(known) = self.times.get(base) {
+            return known.clone();
+        }
+        let found = self.find_default_time(base);
+        self.times.insert(base.to_owned(), found.clone());
+        found
+    }
+
+    fn find_default_time(&mut self, base: &str) -> Option<String> {
         let near = self.graph.distances(base).into_iter().find_map(|tables| {
             let times: Vec<(String, String)> = tables
                 .into_iter()

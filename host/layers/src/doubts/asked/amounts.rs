@@ -153,11 +153,20 @@ impl Asked<'_> {
         let found: Vec<u32> = self.facts.literals.iter().flat_map(years_in).collect();
         let first = found.iter().min()?;
         let last = found.iter().max()?;
-        if (*first..=*last).contains(&asked) {
+        let earliest = first - u32::from(self.may_end_before_a_year());
+        if (earliest..=*last).contains(&asked) {
             return None;
         }
         let text = format!("the question asks for {asked}, and the statement has {first}");
         Some(Doubt { kind: DoubtKind::OtherYear, text })
+    }
+
+    /// Returns true if the only day of the statement begins a year: what is before it is of the year
+    /// before, as in `by the end of 2023`.
+    fn may_end_before_a_year(&self) -> bool {
+        let mut dated = self.facts.literals.iter().filter(|literal| !years_in(literal).is_empty());
+        let only = dated.next().filter(|first| dated.all(|other| other.text == first.text));
+        only.is_some_and(|literal| literal.text[4..].starts_with("-01-01"))
     }
 
     /// The doubt about one number of all where one of each is asked for.

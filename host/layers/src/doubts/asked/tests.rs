@@ -491,6 +491,14 @@ fn the_year_is_the_one_that_is_named() {
         assert_eq!(kinds(question, literals), [], "{literals:?}");
     }
     for question in [
+        "How many visits were there by the end of 2023?",
+        "How many visits were there by the end of December 2023?",
+        "How many visits were there up to the end of the year 2023?",
+    ] {
+        assert_eq!(kinds(question, &[(day, "2024-01-01")]), [], "{question}");
+        assert_eq!(kinds(question, &[(day, "2022-01-01")]), [DoubtKind::OtherYear], "{question}");
+    }
+    for question in [
         "How many visits were there after 2023?",
         "How many visits were there in 2023 and 2024?",
         "How many visits had 2023 guests?",

@@ -2,7 +2,7 @@
 
 use crate::{Comparison, Filter, Grain, Literal, Operator, Order, Request};
 
-use super::kit::{assert_rows, filter, period, request};
+use super::kit::{assert_rows, compile_for, day, filter, period, request, shop};
 
 const ITEMS: &str = "order_items i LEFT JOIN orders o ON o.order_id = i.order_id \
     LEFT JOIN customers c ON c.customer_id = o.customer_id AND c.deleted = 0 \
@@ -326,6 +326,81 @@ fn shares_are_of_all_groups_before_the_limit() {
              ORDER BY 2 DESC LIMIT 1"
         ),
     );
+}
+
+#[test]
+fn the_share_of_all_counts_the_groups_that_a_condition_leaves_out() {
+    let request = Request {
+        comparison: Some(Comparison::ShareOfAll),
+        filters: vec![filter("country", Operator::In, &["France"])],
+        period: period("2024-01-01", "2025-01-01"),
+        ..request(&["revenue"], &["country"])
+    };
+    let of_year = format!("FROM {ITEMS} WHERE o.order_date LIKE '2024%'");
+    assert_rows(
+        &request,
+        &format!(
+            "SELECT c.country, SUM(i.quantity * i.price), SUM(i.quantity * i.price) / \
+             (SELECT SUM(i.quantity * i.price) {of_year}) {of_year} AND c.country = 'France' \
+             GROUP BY 1"
+        ),
+    );
+    // A condition on anything else is one on all.
+    let narrow = Request {
+        filters: vec![
+            filter("country", Operator::In, &["France"]),
+            filter("category", Operator::In, &["Toys"]),
+        ],
+        ..request
+    };
+    let of_toys = format!("{of_year} AND g.category = 'Toys'");
+    assert_rows(
+        &narrow,
+        &format!(
+            "SELECT c.country, SUM(i.quantity * i.price), SUM(i.quantity * i.price) / \
+             (SELECT SUM(i.quantity * i.price) {of_toys}) {of_toys} AND c.country = 'France' \
+             GROUP BY 1"
+        ),
+    );
+}
+
+#[test]
+fn a_part_of_a_period_is_beside_the_same_part_of_the_one_before() {
+    for (grain, from, until, earlier) in [
+        (Grain::Year, "2024-01-01", "2024-03-16", ("2023-01-01", "2023-03-16")),
+        (Grain::Month, "2024-05-01", "2024-05-16", ("2024-04-01", "2024-04-16")),
+        (Grain::Quarter, "2024-01-01", "2024-02-16", ("2023-10-01", "2023-11-16")),
+    ] {
+        let request = Request {
+            period: period(from, until),
+            ..compare(Comparison::PreviousPeriod, grain, &[])
+        };
+        let sum = |from: &str, until: &str| {
+            format!(
+                "SELECT SUM(i.quantity * i.price) FROM {ITEMS} WHERE o.order_date >= '{from}' AND \
+                 o.order_date < '{until}'"
+            )
+        };
+        let label = crate::compile::label(grain, day(from), crate::WeekStart::Monday);
+        let now = sum(from, until);
+        let before = sum(earlier.0, earlier.1);
+        assert_rows(
+            &request,
+            &format!("SELECT '{label}', v, ({before}) FROM (SELECT ({now}) AS v) WHERE v > 0"),
+        );
+        let compiled = compile_for(&shop(), &request, &syrch_core::Dialect::Sqlite).unwrap();
+        let notes = compiled.applied.notes.join("; ");
+        assert!(notes.contains("the period before counts up to"), "{notes}");
+    }
+    // The 31st has no counterpart, and two months and a part are no part of one.
+    for (from, until) in [("2024-03-01", "2024-03-31"), ("2024-01-01", "2024-03-16")] {
+        let request = Request {
+            period: period(from, until),
+            ..compare(Comparison::PreviousPeriod, Grain::Month, &[])
+        };
+        let refused = compile_for(&shop(), &request, &syrch_core::Dialect::Sqlite).unwrap_err();
+        assert!(matches!(refused, crate::CompileError::Ends { .. }), "{refused}");
+    }
 }
 
 #[test]

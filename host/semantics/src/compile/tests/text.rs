@@ -13,13 +13,14 @@ use super::kit::{compile_for, filter, period, request, shop};
 
 const GRAINS: [Grain; 5] = [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::Year];
 
-const COMPARISONS: [Option<Comparison>; 7] = [
+const COMPARISONS: [Option<Comparison>; 8] = [
     None,
     Some(Comparison::PreviousPeriod),
     Some(Comparison::SamePeriodLastYear),
     Some(Comparison::Growth),
     Some(Comparison::GrowthLastYear),
     Some(Comparison::ShareOfTotal),
+    Some(Comparison::ShareOfAll),
     Some(Comparison::RunningTotal),
 ];
 
