@@ -73,6 +73,9 @@ use std::process::Command;
 
 use syrch_kit::shop;
 
+/// The variable that names the strategy.
+const STRATEGY: &str = "SYRCH_STRATEGY";
+
 /// The binary as on a first run: no configuration, no key; compiled plugins are shared between
 /// tests, answers are not.
 fn host() -> Command {
@@ -89,6 +92,8 @@ fn host() -> Command {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("home");
     std::fs::create_dir_all(&home).unwrap();
     lives_in(&mut command, &home).env("SYRCH_CACHE_DIR", home.join("cache")).current_dir(&home);
+    // Most scripts of models are for its prompts; tests of the default remove it again.
+    command.env(STRATEGY, syrch::strategies::DEFAULT);
     // A port of this endpoint may have been that of another test's, whose answers must not be
     // reused here.
     command.env("SYRCH_CACHE", "no");

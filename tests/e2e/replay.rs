@@ -43,6 +43,8 @@ fn a_strict_replay_prints_what_the_run_printed() {
         (french, 0.95, ["--format", "table"], 0),
         (french, 0.95, ["--format", "csv"], 0),
         ("SELECT nme FROM customers", 0.95, ["--format", "json"], 3),
+        // Nothing holds the result of what is not acceptable.
+        ("SELECT 42 AS n", 0.95, ["--format", "json"], 3),
     ] {
         let folder = syrch_kit::scratch();
         let said = run_search(script(statement, confidence), folder.path(), &flags);

@@ -23,6 +23,13 @@ def test_a_function_is_a_model(shop: Path) -> None:
     assert found.cost.calls == len(model.calls) and found.cost.input_tokens > 0
 
 
+def test_a_model_is_asked_until_three_results_are_equal(shop: Path) -> None:
+    model = Scripted("```sql\nSELECT COUNT(*) AS n FROM customers\n```\nconfidence: 0.9")
+    found = query(QUESTION, db=shop, model=model)
+    assert list(found.data) == [(240,)]
+    assert found.cost.calls == len(model.calls) == 3
+
+
 def test_the_schema_of_a_document_is_in_the_prompt(shop: Path) -> None:
     seen = []
 

@@ -17,7 +17,7 @@ mod config;
 
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
-/// The strategy whose plugins most searches use.
+/// The strategy that answers where no time goes into model calls.
 const DEFAULT_STRATEGY: &str = "plugins/strategies/decompose.yml";
 /// The compression level of zstd. 19 is nearly the smallest result. Debug builds use 1: there the
 /// compressor is not optimised, and took a quarter of this script's time.

@@ -1,5 +1,6 @@
 //! Opens a [`Host`]: each method sets one thing, and what is not set keeps its default.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,8 @@ pub struct HostBuilder {
     model: Option<String>,
     base_url: Option<String>,
     shared: Option<Arc<Shared>>,
+    /// The roles whose plugins were named one by one.
+    named: BTreeSet<Role>,
     /// The first thing that was wrong, which [`HostBuilder::open`] returns.
     wrong: Option<Error>,
 }
@@ -133,7 +136,8 @@ impl HostBuilder {
 
     /// The strategy: a built-in's name or the path of a strategy file. It replaces plugins, their
     /// options and the policy that were set before; those that are set after it change a part of
-    /// it.
+    /// it. Without this, it is [`strategies::DEFAULT`] if rules answer, and
+    /// [`strategies::WITH_MODEL`] if a model does.
     pub fn strategy(mut self, name_or_path: &str) -> Self {
         match strategies::find(name_or_path) {
             Ok(strategy) => strategy.apply(&mut self.settings),
@@ -143,7 +147,8 @@ impl HostBuilder {
     }
 
     /// The plugin that implements a role: a built-in's name, or the path of a component.
-    pub fn plugin(self, role: Role, plugin: &str) -> Self {
+    pub fn plugin(mut self, role: Role, plugin: &str) -> Self {
+        self.named.insert(role);
         self.configure(|settings| {
             drop(settings.strategy.roles.insert(role, PluginSource::parse(plugin)))
         })
@@ -258,7 +263,7 @@ impl HostBuilder {
     /// # Errors
     /// When a setting is wrong or out of its range.
     pub fn into_settings(self) -> Result<Settings, Error> {
-        let Self { mut settings, provider, model: name, base_url, shared: _, wrong } = self;
+        let Self { mut settings, provider, model: name, base_url, shared: _, named, wrong } = self;
         if let Some(error) = wrong {
             return Err(error);
         }
@@ -282,6 +287,7 @@ impl HostBuilder {
         }
         model.model = name.unwrap_or(std::mem::take(&mut model.model));
         model.base_url = base_url.unwrap_or(std::mem::take(&mut model.base_url));
+        strategies::settle(&mut settings, &named);
         check::check(&settings)?;
         Ok(settings)
     }
@@ -291,7 +297,63 @@ impl HostBuilder {
 mod tests {
     use std::path::Path;
 
+    use serde_json::json;
+
     use super::*;
+    use crate::settings::{SimulatedSettings, Strategy};
+    use crate::strategies::{DEFAULT, WITH_MODEL};
+
+    fn strategy(change: impl FnOnce(HostBuilder) -> HostBuilder) -> Strategy {
+        change(Host::builder().database("shop.sqlite")).into_settings().unwrap().strategy
+    }
+
+    fn with_model(change: impl FnOnce(HostBuilder) -> HostBuilder) -> Strategy {
+        strategy(|host| change(host.base_url("http://localhost:1/v1")))
+    }
+
+    #[test]
+    fn the_model_chooses_the_strategy_that_nobody_names() {
+        let found = with_model(|host| host);
+        assert_eq!(found, strategies::find(WITH_MODEL).unwrap().strategy());
+        let simulated = strategy(|host| {
+            host.configure(|settings| {
+                settings.model.simulated = Some(SimulatedSettings::new("suite.jsonl"));
+            })
+        });
+        assert_eq!(simulated, found);
+        let default = strategies::find(DEFAULT).unwrap();
+        assert_eq!(strategy(|host| host), default.strategy());
+        assert_eq!(with_model(|host| host.provider(Provider::OFFLINE)), default.strategy());
+        for named in [
+            with_model(|host| host.strategy(DEFAULT)),
+            with_model(|host| host.configure(|settings| default.apply(settings))),
+        ] {
+            assert_eq!(named, default.strategy());
+        }
+    }
+
+    #[test]
+    fn what_is_named_of_the_default_strategy_stays() {
+        let found = strategies::find(WITH_MODEL).unwrap().strategy();
+        let parts = with_model(|host| {
+            host.plugin(Role::Planner, "decompose").option(Role::Solver, "samples", 5)
+        });
+        assert_eq!(parts.roles[&Role::Planner], PluginSource::Builtin("decompose".to_owned()));
+        assert_eq!(parts.roles[&Role::Solver], found.roles[&Role::Solver]);
+        let config = &parts.config[&Role::Solver];
+        assert_eq!((&config["samples"], &config["agree"]), (&json!(5), &json!(3)));
+        let other = with_model(|host| {
+            host.configure(|settings| {
+                let roles = &mut settings.strategy.roles;
+                roles.insert(Role::Solver, PluginSource::Builtin("beam".to_owned()));
+                roles.remove(&Role::Linker);
+            })
+        });
+        assert_eq!(other.roles[&Role::Solver], PluginSource::Builtin("beam".to_owned()));
+        assert!(!other.config.contains_key(&Role::Solver));
+        assert!(!other.roles.contains_key(&Role::Linker));
+        assert_eq!(other.roles[&Role::Planner], found.roles[&Role::Planner]);
+    }
 
     #[test]
     fn a_path_is_that_of_a_file_whatever_its_name_looks_like() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 use syrch_core::ports::{Level, LlmError, Reply, Request, SqlReply, Ticket};
-use syrch_core::{ResultSet, SqlError, TaskId};
+use syrch_core::{Equality, ResultSet, SqlError, TaskId};
 use syrch_journal::CallId;
 use syrch_layers::CallObserver;
 
@@ -87,7 +87,11 @@ impl CallObserver for NotedCall {
     fn on_result(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>) {
         match result {
             Ok(results) => {
-                self.context.notes.note_result(self.task.clone(), text.to_owned(), results)
+                let fingerprint = results.fingerprint(&Equality::Bag, self.context.run.salt);
+                if let Some(fingerprint) = fingerprint {
+                    let notes = &self.context.notes;
+                    notes.note_fingerprint(self.task.clone(), text.to_owned(), fingerprint);
+                }
             }
             Err(error) => self.context.notes.note_error(self.call, error),
         }

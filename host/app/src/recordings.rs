@@ -18,7 +18,7 @@ use syrch_simulated::{
 };
 use tokio::sync::watch;
 
-use crate::{Error, Settings};
+use crate::{Error, Provider, Settings};
 
 /// The first call that a recording had no answer for, which ends the run.
 #[derive(Clone, Default)]
@@ -64,6 +64,18 @@ pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedMode
 pub fn recording_models(settings: &Settings) -> Result<Option<Vec<String>>, Error> {
     let path = settings.model.replay.as_deref();
     path.map(|path| open_replay(settings, path).map(|model| model.models())).transpose()
+}
+
+/// Returns whether rules gave the replies of a recording, in place of a model. A file that cannot be
+/// read counts as a model's; its error is that of opening it.
+pub(crate) fn is_by_rules(path: &Path) -> bool {
+    let models = match format_of(path).ok().flatten().as_deref() {
+        Some(FORMAT) => Journal::read_header(path).ok().map(|header| header.models),
+        Some(RECORDING) => Recording::read_header(path).ok().map(|header| header.models),
+        _ => None,
+    };
+    let first = models.and_then(|models| models.into_iter().next());
+    first.and_then(|name| Provider::from_name(&name)).is_some_and(|known| known.rules().is_some())
 }
 
 /// Recorded answers as a model. It has one name, and every purpose goes to it.

@@ -402,11 +402,7 @@ impl Runner {
         for known in
             self.context.run.trace.candidates().into_iter().filter(|known| known.task == task.id)
         {
-            let Some(results) = self.context.notes.result_of(&task.id, &known.sql) else {
-                continue;
-            };
-            let Some(fingerprint) = results.fingerprint(&Equality::Bag, self.context.run.salt)
-            else {
+            let Some(fingerprint) = self.context.notes.fingerprint_of(&task.id, &known.sql) else {
                 continue;
             };
             let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX).saturating_add(1);

@@ -547,7 +547,9 @@ impl std::fmt::Display for PluginSource {
     }
 }
 
-/// A plugin for each role, with its config. The default is that of [`crate::strategies::DEFAULT`].
+/// A plugin for each role, with its config. The default is that of [`crate::strategies::DEFAULT`];
+/// [`crate::HostBuilder`] and the command line choose another one [if there is a
+/// model](crate::strategies::settle).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Strategy {
     /// The name of the strategy before a part of it was changed.
@@ -562,6 +564,9 @@ pub struct Strategy {
     /// or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+    /// True if nobody named the strategy, so that the model decides which one it is.
+    #[serde(skip)]
+    pub is_default: bool,
 }
 
 impl Strategy {
@@ -587,7 +592,7 @@ impl Strategy {
 /// Equal strategies do the same, wherever they were read from.
 impl PartialEq for Strategy {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, roles, config, file: _ } = self;
+        let Self { name, roles, config, file: _, is_default: _ } = self;
         (name, roles, config) == (&other.name, &other.roles, &other.config)
     }
 }

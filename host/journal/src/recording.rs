@@ -208,17 +208,22 @@ impl Recording {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).broken.clone()
     }
 
+    /// Reads the header of a recording.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not a recording.
+    pub fn read_header(path: &Path) -> Result<RecordingHeader, RecordingError> {
+        Ok(open_to_read(path)?.1)
+    }
+
     /// Reads a whole recording. A last line without a line end was being written when a process
     /// ended, and is ignored.
     ///
     /// # Errors
     /// When the file cannot be read, is not a recording, or a line is damaged.
     pub fn read(path: &Path) -> Result<(RecordingHeader, Vec<Recorded>), RecordingError> {
-        let file = File::open(path).map_err(|error| RecordingError::io(path, error))?;
-        let mut reader = BufReader::new(file);
+        let (mut reader, header) = open_to_read(path)?;
         let fail = |error| RecordingError::io(path, error);
-        let first = whole_line(&mut reader).map_err(fail)?.unwrap_or_default();
-        let header = header(path, &first)?;
         let mut all = Vec::new();
         while let Some(line) = whole_line(&mut reader).map_err(fail)? {
             all.push(serde_json::from_slice(&line).map_err(|error: serde_json::Error| {
@@ -231,6 +236,17 @@ impl Recording {
         }
         Ok((header, all))
     }
+}
+
+/// Opens a recording, and reads its first line.
+fn open_to_read(path: &Path) -> Result<(BufReader<File>, RecordingHeader), RecordingError> {
+    let opened = File::open(path).and_then(|file| {
+        let mut reader = BufReader::new(file);
+        let first = whole_line(&mut reader)?.unwrap_or_default();
+        Ok((reader, first))
+    });
+    let (reader, first) = opened.map_err(|error| RecordingError::io(path, error))?;
+    Ok((reader, header(path, &first)?))
 }
 
 /// The `format` that a file's first line names; `None` when it names none.

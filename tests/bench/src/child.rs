@@ -24,6 +24,8 @@ pub(crate) fn host(world: &World, arguments: &[&str]) -> Outcome<Command> {
 
 fn settle(command: &mut Command, home: &Path) {
     command.env_clear().env("HOME", home).stdin(Stdio::null());
+    // The endpoints here know the prompts of this strategy.
+    command.env("SYRCH_STRATEGY", syrch::strategies::DEFAULT);
     command.env("SYRCH_CACHE_DIR", home.join("cache")).env("SYRCH_STATE_DIR", home.join("state"));
 }
 

@@ -10,7 +10,7 @@ use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 use super::client::Client;
 use super::{call, server};
 use crate::endpoint::{KEY, PLAN, WRITE, whole};
-use crate::{host, shop};
+use crate::{STRATEGY, host, shop};
 
 const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
 
@@ -27,6 +27,19 @@ fn with_model(endpoint: &MockEndpoint, folder: &Path, flags: &[&str]) -> Command
 
 fn question(n: u32) -> serde_json::Value {
     call("ask_database", json!({"question": format!("How many customers are there? ({n})")}))
+}
+
+#[test]
+fn the_model_decides_on_the_strategy() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(Script::new().on([WRITE], Reply::sql(COUNT, 0.95)));
+    let mut command = with_model(&endpoint, folder.path(), &[]);
+    command.env_remove(STRATEGY);
+    let mut client = Client::begin(command, json!({}));
+    let asked = call("ask_database", json!({"question": "How many customers are there?"}));
+    let result = client.ask("tools/call", asked);
+    assert_eq!(result["structuredContent"]["answer"]["row_count"], 1, "{result:#}");
+    assert_eq!(endpoint.count(), 3);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, has_program, repository, scratch, sqlite};
 
 use super::client::{Response, Server, compare, read_events, serve, serve_with};
-use crate::endpoint::{PLAN, for_task, plan, subtask};
-use crate::{host, shop};
+use crate::endpoint::{PLAN, WRITE, for_task, plan, subtask};
+use crate::{STRATEGY, host, shop};
 
 const MANY: &str = "How many customers are there?";
 
@@ -52,6 +52,20 @@ fn a_question_is_answered_as_one_document_and_its_run_is_listed() {
     assert_eq!((&differ["equal"], &differ["same_question"]), (&json!(false), &json!(false)));
     assert_eq!(server.get("/runs/ffffffffffffffff").status, 404);
     assert_eq!(server.get("/runs/..%2f..%2fetc%2fpasswd").status, 404);
+}
+
+#[test]
+fn the_model_decides_on_the_strategy() {
+    let folder = scratch();
+    let database = shop(folder.path());
+    let statement = Reply::sql("SELECT count(*) AS number FROM customers", 0.95);
+    let endpoint = MockEndpoint::start(Script::new().on([WRITE], statement));
+    let mut command = serve_with(&endpoint, &database, folder.path());
+    command.env_remove(STRATEGY);
+    let server = Server::start(command);
+    let answer = server.post("/ask", &json!({"question": MANY}), &[]).json();
+    assert_eq!(answer["document"]["answer"]["rows"], json!([[4]]), "{answer:#}");
+    assert_eq!(endpoint.count(), 3);
 }
 
 fn ask_in(server: &Server, conversation: &str, question: &str) -> Response {

@@ -113,6 +113,16 @@ fn gate3of9_stops_when_three_agree_and_asks_no_more_than_could_be_needed() {
 }
 
 #[test]
+fn repair3of9_repairs_what_is_not_sound_until_three_agree() {
+    let script = samples(&[ALL, RIGHT, BROKEN]).on([REPAIR, BROKEN], reply_with(ALSO));
+    let (document, requests) = run_search("repair3of9", script);
+    assert_eq!((requests.len(), &document["answer"]["rows"]), (5, &json!([[3]])), "{document:#}");
+    let repairs = requests.iter().filter(|request| request.prompt().contains(REPAIR));
+    assert_eq!(repairs.count(), 2);
+    assert_eq!(document["sql"], json!(RIGHT));
+}
+
+#[test]
 fn discern_weighs_what_a_popular_mistake_shows() {
     // The country is written in no cell so, but the count has a row all the same.
     const MISTAKE: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'Frankreich'";

@@ -2,13 +2,12 @@
 //! reason why there is no answer.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Mutex, PoisonError};
 
 use syrch_core::ports::Ticket;
 use syrch_core::roles::Role;
 use syrch_core::{
-    Candidate, Catalog, Extras, Question, ResultSet, RoleError, SqlError, SqlErrorKind, TaskId,
-    Verdict,
+    Candidate, Catalog, Extras, Question, RoleError, SqlError, SqlErrorKind, TaskId, Verdict,
 };
 use syrch_journal::CallId;
 
@@ -50,8 +49,8 @@ struct Noted {
     verdicts: BTreeMap<(TaskId, Judged), Verdict>,
     /// The judgements of the statements of a task by model calls.
     judged: BTreeMap<(TaskId, String), JudgedReport>,
-    /// Results by the statement of a task that gave them.
-    results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
+    /// The fingerprints of results, by the statement of a task that gave them.
+    fingerprints: BTreeMap<(TaskId, String), String>,
     // By role call and ticket: which one is reported first must not depend on which was quicker.
     faults: BTreeMap<CallId, RoleError>,
     failed_rewards: BTreeMap<CallId, RoleError>,
@@ -139,14 +138,15 @@ impl Notes {
         self.with(|noted| noted.asks.values().cloned().collect())
     }
 
-    /// Notes the result of a statement of a task.
-    pub(crate) fn note_result(&self, task: TaskId, sql: String, results: &Arc<ResultSet>) {
-        self.with(|noted| noted.results.insert((task, sql), Arc::downgrade(results)));
+    /// Notes the fingerprint of the result of a statement of a task. It outlives the result, so
+    /// that nothing depends on how long a plugin holds that.
+    pub(crate) fn note_fingerprint(&self, task: TaskId, sql: String, fingerprint: String) {
+        self.with(|noted| noted.fingerprints.insert((task, sql), fingerprint));
     }
 
-    /// The result of a statement of a task, while anything still holds it.
-    pub(crate) fn result_of(&self, task: &str, sql: &str) -> Option<Arc<ResultSet>> {
-        self.with(|noted| noted.results.get(&(task.to_owned(), sql.to_owned()))?.upgrade())
+    /// The fingerprint of the result of a statement of a task; `None` if it had none.
+    pub(crate) fn fingerprint_of(&self, task: &str, sql: &str) -> Option<String> {
+        self.with(|noted| noted.fingerprints.get(&(task.to_owned(), sql.to_owned())).cloned())
     }
 
     pub(crate) fn note_verdict(&self, task: &str, judged: &Judged, verdict: &Verdict) {

@@ -85,6 +85,7 @@ impl Definition {
             roles: self.roles.iter().map(|(role, part)| (*role, part.plugin.clone())).collect(),
             config: configured.map(|(role, part)| (*role, part.config.clone())).collect(),
             file: self.path.clone(),
+            is_default: false,
         }
     }
 

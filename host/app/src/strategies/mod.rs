@@ -9,10 +9,10 @@
 //! ```
 //! use syrch::{Host, strategies};
 //!
-//! let default = strategies::find(strategies::DEFAULT)?;
+//! let chosen = strategies::find(strategies::WITH_MODEL)?;
 //! let host = Host::builder()
 //!     .database("shop.sqlite")
-//!     .configure(|settings| default.apply(settings));
+//!     .configure(|settings| chosen.apply(settings));
 //! # drop(host);
 //! # Ok::<(), syrch::Error>(())
 //! ```
@@ -25,9 +25,11 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use syrch_core::roles::Role;
 use syrch_core::text::nearest;
 
 pub use check::check;
@@ -35,13 +37,16 @@ pub use definition::{Definition, Part};
 pub use error::StrategyError;
 pub use policy::{LIMITS, Limit};
 
-use crate::settings::Strategy;
-use crate::yaml;
+use crate::settings::{ModelSettings, Strategy};
+use crate::{Settings, recordings, yaml};
 
 include!(concat!(env!("OUT_DIR"), "/strategies.rs"));
 
-/// The default strategy. What a strategy's file leaves out is as in this one.
+/// The default strategy without a model. What a strategy's file leaves out is as in this one.
 pub const DEFAULT: &str = "decompose";
+
+/// The default strategy with a model; `docs/strategies.md` has the figures for it.
+pub const WITH_MODEL: &str = "repair3of9";
 
 /// Earlier names of built-in strategies, which [`find`] still accepts, each with the present one.
 const ALIASES: [(&str, &str); 1] = [("founding", "decompose")];
@@ -91,8 +96,42 @@ pub fn find(word: &str) -> Result<Definition, StrategyError> {
     }
 }
 
-/// The default strategy. A test reads every built-in file; without it each role must be named by
-/// hand, and [`crate::Host::open`] returns an error.
+/// The name of the default strategy with that model: [`DEFAULT`] if rules answer, or a recording of
+/// them, and [`WITH_MODEL`] otherwise.
+#[must_use]
+pub fn default_for(model: &ModelSettings) -> &'static str {
+    let by_rules = match &model.replay {
+        Some(recording) => recordings::is_by_rules(recording),
+        None => model.is_by_rules(),
+    };
+    if by_rules { DEFAULT } else { WITH_MODEL }
+}
+
+/// Chooses the strategy by the model, if nobody named one. The plugins of the roles in `named`
+/// stay, as do those that are not the default ones, and settings of plugins that are set already.
+pub fn settle(settings: &mut Settings, named: &BTreeSet<Role>) {
+    if !std::mem::take(&mut settings.strategy.is_default) {
+        return;
+    }
+    let name = default_for(&settings.model);
+    let (Some(default), Ok(chosen)) = (default_definition(), find(name)) else { return };
+    let strategy = &mut settings.strategy;
+    name.clone_into(&mut strategy.name);
+    for (role, part) in chosen.roles {
+        let before = default.roles.get(&role).map(|part| &part.plugin);
+        if named.contains(&role) || strategy.roles.get(&role) != before {
+            continue;
+        }
+        strategy.roles.insert(role, part.plugin);
+        if !part.config.is_empty() {
+            let config = strategy.config.entry(role).or_default();
+            part.config.into_iter().for_each(|(key, value)| _ = config.entry(key).or_insert(value));
+        }
+    }
+}
+
+/// The strategy [`DEFAULT`]. A test reads every built-in file; without it each role must be named
+/// by hand, and [`crate::Host::open`] returns an error.
 fn default_definition() -> Option<&'static Definition> {
     static READ: LazyLock<Option<Definition>> = LazyLock::new(|| {
         let (name, text) = FILES.iter().find(|(name, _)| *name == DEFAULT)?;
@@ -102,13 +141,15 @@ fn default_definition() -> Option<&'static Definition> {
 }
 
 impl Default for Strategy {
-    /// The strategy with the name [`DEFAULT`].
+    /// The strategy with the name [`DEFAULT`], which [`settle`] may replace.
     fn default() -> Self {
-        default_definition().map(Definition::strategy).unwrap_or(Self {
+        let strategy = default_definition().map(Definition::strategy).unwrap_or(Self {
             name: DEFAULT.to_owned(),
             roles: [].into(),
             config: [].into(),
             file: None,
-        })
+            is_default: true,
+        });
+        Self { is_default: true, ..strategy }
     }
 }

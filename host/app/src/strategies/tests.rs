@@ -56,6 +56,8 @@ fn the_default_plays_every_role_and_sets_no_policy() {
     }
     // Otherwise `Settings::default()` would differ from a search with `--strategy` and its name.
     assert!(default.policy.is_empty());
+    // `settle` chooses plugins alone.
+    assert!(find(WITH_MODEL).unwrap().policy.is_empty());
 }
 
 #[test]

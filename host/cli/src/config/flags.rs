@@ -48,6 +48,11 @@ impl<const SEARCH: bool> Flags<SEARCH> {
 
 fn argument(spec: &'static Spec, flag: &'static str, value: &'static str, default: &Value) -> Arg {
     let default = match default {
+        _ if spec.key == STRATEGY => format!(
+            " [default: {} with a model, {} without one]",
+            strategies::WITH_MODEL,
+            strategies::DEFAULT
+        ),
         Value::Null => String::new(),
         Value::Array(items) if items.is_empty() => String::new(),
         Value::String(text) => format!(" [default: {text}]"),
@@ -237,6 +242,8 @@ mod tests {
     fn the_help_names_the_defaults() {
         let help = Flags::<true>::augment_args(Command::new("x")).render_long_help().to_string();
         assert!(help.contains("[default: 3]") && help.contains("--planner <PATH|NAME>"), "{help}");
+        let strategy = format!("[default: {} with a model", strategies::WITH_MODEL);
+        assert!(help.contains(&strategy) && !help.contains("[default: decompose]"), "{help}");
         let database =
             Flags::<false>::augment_args(Command::new("x")).render_long_help().to_string();
         assert!(database.contains("--db") && !database.contains("--planner"), "{database}");

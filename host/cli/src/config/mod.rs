@@ -263,6 +263,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     #[cfg(feature = "otel")]
     config.choose_collector(environment);
     config.choose_provider(environment);
+    config.settle_strategy();
     config.give_keys(environment)?;
     let named = config.effective.address(&config.effective.settings.database);
     let is_by_name = named != config.effective.settings.database;

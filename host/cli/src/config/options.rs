@@ -560,12 +560,12 @@ options! {
         flag("linker", "PATH|NAME|none"), env(&["SYRCH_LINKER"]),
         when_found(WhenFound::NamesBuiltin);
 
-    /// Compiles the question into a search graph
+    /// Compiles the question into a search graph [default: that of the strategy]
     key("plugins.planner") => Kind::Text,
         |e| plugin(e, Role::Planner), |e, v| set_plugin(e, Role::Planner, v),
         flag("planner", "PATH|NAME"), env(&["SYRCH_PLANNER"]), when_found(WhenFound::NamesBuiltin);
 
-    /// Finds statements for a task
+    /// Finds statements for a task [default: that of the strategy]
     key("plugins.solver") => Kind::Text,
         |e| plugin(e, Role::Solver), |e, v| set_plugin(e, Role::Solver, v),
         flag("solver", "PATH|NAME"), env(&["SYRCH_SOLVER"]), when_found(WhenFound::NamesBuiltin);

@@ -45,46 +45,69 @@ pub(super) fn choose_strategy(
 }
 
 impl Config {
-    /// Puts a strategy in force, or the default one when none was chosen.
+    /// Puts a strategy in force, if one was chosen.
     pub(super) fn use_strategy(&mut self, chosen: Option<(String, Origin)>) -> Outcome<()> {
-        let Some((word, by)) = chosen else { return self.put_in_force(strategies::DEFAULT, None) };
-        self.put_in_force(&word, Some(Origin::Strategy(word.clone()))).map_err(|failure| {
-            Failure { message: format!("{by}: {}", failure.message), ..failure }
+        let Some((word, by)) = chosen else { return Ok(()) };
+        self.put_in_force(&word, &Origin::Strategy(word.clone())).map_err(|failure| Failure {
+            message: format!("{by}: {}", failure.message),
+            ..failure
         })?;
         self.effective.strategy = word;
         self.origins.insert(STRATEGY, by);
         Ok(())
     }
 
-    /// Puts a strategy in force. Without an origin its values count as defaults.
-    fn put_in_force(&mut self, word: &str, origin: Option<Origin>) -> Outcome<()> {
+    /// Chooses the strategy by the model in use, if no layer names one.
+    pub(super) fn settle_strategy(&mut self) {
+        if !self.effective.settings.strategy.is_default {
+            return;
+        }
+        let named = Role::ALL
+            .into_iter()
+            .filter(|role: &Role| self.origins.contains_key(format!("plugins.{role}").as_str()));
+        let named = named.collect();
+        strategies::settle(&mut self.effective.settings, &named);
+        let strategy = &self.effective.settings.strategy;
+        self.effective.strategy.clone_from(&strategy.name);
+        if strategy.name != strategies::DEFAULT {
+            self.origins.insert(STRATEGY, Origin::Derived("the default with a model"));
+        }
+        for (role, config) in &strategy.config {
+            for key in config.keys() {
+                self.parameters.entry((Target::Role(*role), key.clone())).or_default();
+            }
+        }
+    }
+
+    /// Puts a strategy in force.
+    fn put_in_force(&mut self, word: &str, origin: &Origin) -> Outcome<()> {
         let definition = strategies::find(word)?;
         self.effective.settings.strategy = definition.strategy();
         for (role, part) in &definition.roles {
-            let from = origin.clone().filter(|_| !part.is_inherited);
+            let from = Some(origin).filter(|_| !part.is_inherited);
             for key in part.config.keys() {
                 self.parameters
-                    .insert((Target::Role(*role), key.clone()), from.clone().unwrap_or_default());
+                    .insert((Target::Role(*role), key.clone()), from.cloned().unwrap_or_default());
             }
             for option in part.config.keys().filter_map(|key| spec::find_short(*role, key)) {
-                self.note(options::find(option), from.as_ref());
+                self.note(options::find(option), from);
             }
-            self.note(options::find(&format!("plugins.{role}")), from.as_ref());
+            self.note(options::find(&format!("plugins.{role}")), from);
         }
         if !definition.roles.contains_key(&Role::Linker)
             && Strategy::default().roles.contains_key(&Role::Linker)
         {
-            self.note(options::find("plugins.linker"), origin.as_ref());
+            self.note(options::find("plugins.linker"), Some(origin));
         }
-        self.set_policy(&definition, origin.as_ref());
+        self.set_policy(&definition, origin);
         Ok(())
     }
 
-    fn set_policy(&mut self, definition: &Definition, origin: Option<&Origin>) {
+    fn set_policy(&mut self, definition: &Definition, origin: &Origin) {
         for (key, value) in &definition.policy {
             let spec = options::find_policy(key);
             spec.into_iter().for_each(|spec| spec.set(&mut self.effective, value));
-            self.note(spec, origin);
+            self.note(spec, Some(origin));
         }
     }
 

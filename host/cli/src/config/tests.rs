@@ -485,7 +485,7 @@ fn the_document_hides_the_key_and_names_origins() {
         (&plain["llm"]["api_key"], &plain["llm"]["provider"]),
         (&json!("set"), &json!("openai"))
     );
-    assert_eq!(plain["plugins"]["planner"], json!({"plugin": "decompose", "config": {"width": 3}}));
+    assert_eq!(plain["plugins"]["planner"], json!({"plugin": "direct", "config": {"width": 3}}));
     assert_eq!(plain["settings"]["style"], "short");
     let origins = config.document(true);
     assert_eq!(origins["llm"]["provider"]["origin"], "a key is configured");
@@ -623,6 +623,49 @@ fn the_strongest_layer_names_the_strategy() {
         "{:?}",
         config.warnings
     );
+}
+
+#[test]
+fn the_model_chooses_the_strategy_that_no_layer_names() {
+    fn choose(place: &Place, flags: &[(&'static str, Value)]) -> (String, String) {
+        let config = place.load(None, flags).unwrap();
+        assert_eq!(config.effective.strategy, config.effective.settings.strategy.name);
+        (config.effective.strategy.clone(), config.origin("strategy").to_string())
+    }
+    fn recording(place: &Place, model: &str) -> (&'static str, Value) {
+        let head = json!({"format": "syrch.recording", "version": 1, "models": [model]});
+        let file = place.file(&format!("{model}.jsonl"), &format!("{head}\n"));
+        ("llm.provider", json!(format!("replay:{}", file.display())))
+    }
+    let mut place = Place::new();
+    let by_rules = (strategies::DEFAULT.to_owned(), "default".to_owned());
+    let with_model = (strategies::WITH_MODEL.to_owned(), "the default with a model".to_owned());
+    assert_eq!(choose(&place, &[]), by_rules);
+    let simulated = ("llm.provider", json!("simulated:suite.jsonl"));
+    assert_eq!(choose(&place, &[simulated]), with_model);
+    assert_eq!(choose(&place, &[recording(&place, "offline")]), by_rules);
+    assert_eq!(choose(&place, &[recording(&place, "gpt-4o")]), with_model);
+    place.variable("SYRCH_API_KEY", "sk-canary");
+    assert_eq!(choose(&place, &[]), with_model);
+    assert_eq!(choose(&place, &[("llm.provider", json!("offline"))]), by_rules);
+    let flag = ("strategy", json!(strategies::DEFAULT));
+    assert_eq!(choose(&place, &[flag]), (strategies::DEFAULT.into(), "--strategy".into()));
+
+    // Parts of it can be named, with settings of the others.
+    place.file("home/.syrch/config.yml", "plugins: {solver: {config: {samples: 5}}}\n");
+    let flags = [("plugins.planner", json!("decompose")), ("plugins.linker", json!("none"))];
+    let config = place.load(None, &flags).unwrap();
+    let strategy = &config.effective.settings.strategy;
+    let of_default = strategies::find(strategies::WITH_MODEL).unwrap().strategy();
+    assert_eq!(strategy.roles[&Role::Planner].to_string(), "decompose");
+    assert_eq!(strategy.roles[&Role::Solver], of_default.roles[&Role::Solver]);
+    assert!(!strategy.roles.contains_key(&Role::Linker));
+    let shown = config.document(true);
+    let shown = &shown["plugins"]["solver"]["config"];
+    assert_eq!(shown["agree"], json!({"value": 3, "origin": "default"}));
+    assert_eq!(shown["samples"]["value"], 5);
+    assert!(shown["samples"]["origin"].as_str().unwrap().contains("config.yml:1"), "{shown}");
+    assert!(config.warnings.is_empty(), "{:?}", config.warnings);
 }
 
 #[test]

@@ -89,6 +89,8 @@ pub enum DoubtKind {
     OtherAggregate,
     /// The question names another year.
     OtherYear,
+    /// The question bounds a number from the other side.
+    OtherBound,
     /// The question asks for a number of each thing, and the statement gives one of all.
     NoGroups,
     /// More things are counted than there are.
@@ -142,6 +144,7 @@ impl DoubtKind {
             | Self::NoOrder
             | Self::OtherAggregate
             | Self::OtherYear
+            | Self::OtherBound
             | Self::NoGroups
             | Self::TooMany
             | Self::CopiedExample
@@ -167,6 +170,7 @@ impl DoubtKind {
                 | Self::NoOrder
                 | Self::OtherAggregate
                 | Self::OtherYear
+                | Self::OtherBound
                 | Self::NoGroups
                 | Self::NoTable
                 | Self::CopiedExample

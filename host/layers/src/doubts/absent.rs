@@ -18,7 +18,8 @@ impl Judge<'_> {
     /// The doubt about a column that has none of the texts with which it is compared, where the
     /// result is without rows or is one row of zeros and NULL. Where the column has one of them,
     /// the result may be so for another reason. Numbers and days are compared without being there,
-    /// and an empty text is doubtful only where NULL is in its place.
+    /// but for a year or a month where the column has days in it, and an empty text is doubtful
+    /// only where NULL is in its place.
     pub(super) async fn absent(&mut self, one: &Use, normalized: &str) -> Option<Doubt> {
         let UseKind::Texts(texts) = &one.kind else { return None };
         if !self.results.is_void() {
@@ -33,9 +34,9 @@ impl Judge<'_> {
             texts.iter().map(String::as_str).filter(|text| is_required(normalized, text)).collect();
         if !is_text
             || wanted.is_empty()
-            || !wanted
-                .iter()
-                .all(|text: &&str| text.trim().is_empty() || text.chars().any(char::is_alphabetic))
+            || !wanted.iter().all(|text: &&str| {
+                text.trim().is_empty() || text.chars().any(char::is_alphabetic) || is_span(text)
+            })
         {
             return None;
         }
@@ -45,6 +46,11 @@ impl Judge<'_> {
             || !self.is_any(probe.any_row(), SHORT).await?
         {
             return None;
+        }
+        for span in wanted.iter().filter(|text| is_span(text)) {
+            if !self.is_any(probe.any_day_within(span), LONG).await? {
+                return None;
+            }
         }
         if wanted.iter().all(|text| text.trim().is_empty())
             && (normalized.contains(" IS NULL") || !self.is_any(probe.any_null(), SHORT).await?)
@@ -162,6 +168,15 @@ impl Judge<'_> {
             })
             .collect()
     }
+}
+
+/// Returns true for a year or a month as `2024` and `2024-05`, to which no day is equal.
+fn is_span(text: &str) -> bool {
+    matches!(text.len(), 4 | 7)
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            4 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
 }
 
 /// Returns true for a day as `2024-05-11`, which a statement can hold as it is.

@@ -214,6 +214,13 @@ impl<'u> Probe<'u> {
         ))
     }
 
+    /// Returns the statement whose result is 1 if any value of the column is a longer day than this
+    /// year or month, else 0.
+    pub(super) fn any_day_within(&self, part: &str) -> String {
+        let within = [format!("{} LIKE '{part}-%'", self.column())];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&within))
+    }
+
     /// Two spellings of each value that differ in letter case or in blanks around them, the values
     /// that have several in one group of the keys, in order.
     pub(super) fn several_spellings(&self, keys: &[String]) -> String {

@@ -301,29 +301,40 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
     Some(0)
 }
 
-/// Returns the text outside of blocks of thinking. `lower` is the text in lower case.
+/// Returns the text outside of blocks of thinking. `lower` is the text in lower case. Of a reply with
+/// fences on both sides of a block, that before it was thought over again, and is left out.
 fn outside_marks(text: &str, lower: &str) -> String {
-    let mut prose = String::new();
+    let mut parts: Vec<&str> = Vec::new();
     let mut at = 0;
     let mut from = 0;
     while let Some(mark) = lower[at..].find(BEGINS).map(|offset| at + offset) {
         let rest = &lower[mark..];
         if let Some(open) = opening(rest) {
-            prose.push_str(&text[from..mark]);
+            parts.push(&text[from..mark]);
             let inside = mark + open.size;
-            let Some(offset) = open.close.find(&lower[inside..]) else { return prose };
+            let Some(offset) = open.close.find(&lower[inside..]) else {
+                from = text.len();
+                break;
+            };
             at = inside + offset;
             from = at;
         } else if let Some(size) = closing(rest) {
-            prose.clear();
+            parts.clear();
             at = mark + size;
             from = at;
         } else {
             at = mark + rest.chars().next().map_or(1, char::len_utf8);
         }
     }
-    prose.push_str(&text[from..]);
-    prose
+    parts.push(&text[from..]);
+    let last = parts.iter().rposition(|part| has_fence(part)).unwrap_or(0);
+    let is_corrected = parts[..last].iter().any(|part| has_fence(part));
+    parts[if is_corrected { last } else { 0 }..].concat()
+}
+
+/// Returns true if a text holds a whole fence.
+fn has_fence(text: &str) -> bool {
+    text.matches("```").count() > 1
 }
 
 /// The text up to the first mark of [`ENDS`] that stands at the end of a line or before another
@@ -407,6 +418,20 @@ mod tests {
         assert_eq!(without_thinking("<|end|>\na<end_of_turn><start_of_turn>user\nb"), "\na");
         assert_eq!(without_thinking("b = '<|im_end|>' AND c"), "b = '<|im_end|>' AND c");
         assert_eq!(without_thinking("a<|end|>\nWHERE b<|end|>\nc"), "a<|end|>\nWHERE b");
+    }
+
+    #[test]
+    fn a_fence_behind_thinking_corrects_one_before_it() {
+        for (text, answer) in [
+            ("```a```<reflection>no</reflection>```b```", "```b```"),
+            ("```a```<think>no</think>```b```<think>```c```</think>d", "```b```d"),
+            ("x<think>```a```</think>```b```", "x```b```"),
+            ("```a```<think>so</think>b", "```a```b"),
+            ("```a<think>so</think>b```", "```ab```"),
+            ("```a```<think>```b", "```a```"),
+        ] {
+            assert_eq!(without_thinking(text), answer, "{text}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! said, and can be repaired.
 
 use syrch::report::AnswerDocument;
-use syrch::{Host, QueryError, QueryResult};
+use syrch::{Host, QueryError, QueryResult, strategies};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::shop::{PLAN, WRITE, plan, task_prompt};
@@ -213,6 +213,18 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
             "no row meets the condition city = 'Paris' AND city = 'Oslo'",
         ),
         (
+            "SELECT COUNT(*) FROM offices WHERE strftime('%m', opened) = '3'",
+            "no row meets the condition strftime('%m', \"opened\") = '3'",
+        ),
+        (
+            "SELECT COUNT(*) FROM offices WHERE city = 'Paris' OR 'Oslo'",
+            "no row meets the condition 'Oslo'",
+        ),
+        (
+            "SELECT COUNT(*) FROM offices WHERE opened = '2021-03'",
+            "offices.opened has no value `2021-03`, and the result is 0",
+        ),
+        (
             "SELECT o.id, COUNT(*) FROM offices o LEFT JOIN offices p ON p.part_of = o.id \
              GROUP BY o.id",
             "COUNT gives 1 where offices has no row",
@@ -233,6 +245,12 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
     }
     for sql in [
         "SELECT COUNT(*) FROM offices WHERE strftime('%Y', opened) = '2024'",
+        "SELECT COUNT(*) FROM offices WHERE strftime('%m', opened) = '03'",
+        "SELECT COUNT(*) FROM offices WHERE strftime('%m', opened) = '3' \
+         OR strftime('%m', opened) = '03'",
+        "SELECT COUNT(*) FROM offices WHERE strftime('%Y-%m', opened) = '2021-03'",
+        "SELECT COUNT(*) FROM offices WHERE opened = '1999-03'",
+        "SELECT COUNT(*) FROM offices WHERE id > 1 OR '1'",
         "SELECT COUNT(*) FROM offices WHERE CAST(strftime('%Y', opened) AS INTEGER) = 2024",
         "SELECT COUNT(*) FROM offices WHERE opened > '2022-01-01' AND julianday(opened) > 2459000",
         "SELECT id FROM offices WHERE id NOT IN (SELECT part_of FROM offices x \
@@ -497,6 +515,7 @@ async fn a_solver_sees_the_doubt_and_repairs_the_statement() {
     let query = Host::builder()
         .database(&path)
         .base_url(endpoint.url())
+        .strategy(strategies::DEFAULT)
         .query("What is the mean mass of the birds?");
     let found = query.run().await.unwrap();
     assert!(
@@ -530,6 +549,7 @@ async fn an_answer_made_of_a_doubtful_task_is_doubtful() {
     let query = Host::builder()
         .database(&path)
         .base_url(endpoint.url())
+        .strategy(strategies::DEFAULT)
         .query("Which kind of birds is the heaviest?");
     let found = query.run().await.unwrap();
     assert!(

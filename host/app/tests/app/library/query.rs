@@ -1,5 +1,6 @@
 //! One question in one call.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -7,7 +8,9 @@ use async_trait::async_trait;
 use syrch::journal::Journal;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::{Question, Value};
-use syrch::{Ask, Error, Host, HostBuilder, Observer, Provider, QueryError, SearchEvent};
+use syrch::{
+    Ask, Error, Host, HostBuilder, Observer, Provider, QueryError, SearchEvent, strategies,
+};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::shop::{PLAN, WRITE, plan, shop, task_prompt};
@@ -77,6 +80,7 @@ async fn a_query_with_a_model_tells_all_that_it_rests_on() {
     let found = Host::builder()
         .database(shop(folder.path()))
         .base_url(endpoint.url())
+        .strategy(strategies::DEFAULT)
         .model("mock")
         .api_key("sesame".to_owned())
         .temperature(0.25)
@@ -112,6 +116,11 @@ async fn a_query_with_a_model_tells_all_that_it_rests_on() {
     assert_eq!(std::fs::read_dir(folder.path().join("runs")).unwrap().count(), 1);
 }
 
+/// A host with that model, which divides questions.
+fn dividing_host(folder: &Path, endpoint: &MockEndpoint) -> HostBuilder {
+    Host::builder().database(shop(folder)).base_url(endpoint.url()).strategy(strategies::DEFAULT)
+}
+
 fn unclear() -> Script {
     Script::new()
         .on([PLAN], plan(&[("A", "the whole question", &[])]))
@@ -127,7 +136,7 @@ fn unclear() -> Script {
 async fn an_unclear_question_is_asked_back() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(unclear());
-    let host = || Host::builder().database(shop(folder.path())).base_url(endpoint.url());
+    let host = || dividing_host(folder.path(), &endpoint);
     let query = || host().query("Who are the important customers?");
     let Err(QueryError::Unclear { question, trace, .. }) = query().run().await else {
         panic!("it is unclear")
@@ -159,7 +168,7 @@ async fn a_user_who_thinks_uses_up_no_time_of_the_search() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(unclear());
     let deadline = Duration::from_secs(6);
-    let host = Host::builder().database(shop(folder.path())).base_url(endpoint.url());
+    let host = dividing_host(folder.path(), &endpoint);
     let query = host.query("Who are the important customers?");
     let found = query
         .deadline(deadline)
@@ -178,7 +187,7 @@ async fn no_answer_and_failures_are_distinguished() {
             .on([PLAN], plan(&[("A", "the whole question", &[])]))
             .on([WRITE], Reply::sql("SELECT no FROM such_table", 0.9)),
     );
-    let host = || Host::builder().database(shop(folder.path())).base_url(endpoint.url());
+    let host = || dividing_host(folder.path(), &endpoint);
     let error = host().ambiguity_threshold(1.0).query("Who are they?").run().await.unwrap_err();
     let QueryError::NoAnswer(trace) = &error else { panic!("{error}") };
     assert_eq!(

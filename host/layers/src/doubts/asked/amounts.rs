@@ -66,6 +66,33 @@ const AROUND: &[&str] = &[
     "until",
     "younger",
 ];
+/// Words that stand before *than* and a number, in short, and the operators of the other side.
+const BOUNDS: &[(&[&str], &str, [&str; 2])] = &[
+    (&["bigger", "greater", "higher", "larger", "more"], "more than", ["<", "<="]),
+    (&["fewer", "less", "lower", "smaller"], "less than", [">", ">="]),
+];
+/// Words with which a bound may be another one.
+const UNBOUND: &[&str] = &[
+    "besides",
+    "but",
+    "cannot",
+    "except",
+    "excluding",
+    "never",
+    "no",
+    "none",
+    "nor",
+    "not",
+    "or",
+    "other",
+    "rank",
+    "ranked",
+    "ranking",
+    "t",
+    "than",
+    "unless",
+    "without",
+];
 /// Words of columns that hold years.
 const DATES: &[&str] = &["at", "date", "datetime", "day", "on", "time", "timestamp", "year"];
 /// Units of a measure that is one of each row already.
@@ -166,7 +193,35 @@ impl Asked<'_> {
     fn may_end_before_a_year(&self) -> bool {
         let mut dated = self.facts.literals.iter().filter(|literal| !years_in(literal).is_empty());
         let only = dated.next().filter(|first| dated.all(|other| other.text == first.text));
-        only.is_some_and(|literal| literal.text[4..].starts_with("-01-01"))
+        only.is_some_and(|literal| {
+            literal.text.get(4..).is_some_and(|rest| rest.starts_with("-01-01"))
+        })
+    }
+
+    /// The doubt about a number that bounds from the other side than the question says: `less than
+    /// 100` by `> 100`.
+    pub(super) fn other_bound(&self) -> Option<Doubt> {
+        let words: Vec<&str> = self.question.words().collect();
+        let at = words.iter().position(|word| *word == "than")?;
+        let before = words[..at].last()?;
+        let number = words.get(at + 1).copied().filter(|word| is_digits(word))?;
+        let (_, bound, others) = BOUNDS.iter().find(|(words, ..)| words.contains(before))?;
+        let mut rest = words[..at].iter().chain(&words[at + 2..]);
+        if words.get(at + 2).is_some_and(|word| is_digits(word))
+            || rest.any(|word| UNBOUND.contains(word) || *word == number)
+            || ["NOT", "EXCEPT", "CASE", "BETWEEN"].iter().any(|word| !self.lacks(word))
+        {
+            return None;
+        }
+        let used = find_operators(&self.facts.normalized, number);
+        let first = used.first()?;
+        if !used.iter().all(|operator| others.contains(operator)) {
+            return None;
+        }
+        let text = format!(
+            "the question asks for {bound} {number}, and the statement has {first} {number}"
+        );
+        Some(Doubt { kind: DoubtKind::OtherBound, text })
     }
 
     /// The doubt about one number of all where one of each is asked for.
@@ -323,9 +378,31 @@ impl Asked<'_> {
     }
 }
 
+/// The operators by which a statement in canonical spelling compares with a number, each as it is
+/// with the number on its right.
+fn find_operators(normalized: &str, number: &str) -> Vec<&'static str> {
+    static TURNED_ROUND: [(&str, &str); 5] =
+        [("<", ">"), ("<=", ">="), (">", "<"), (">=", "<="), ("=", "=")];
+    fn find(part: &str) -> Option<&'static (&'static str, &'static str)> {
+        TURNED_ROUND.iter().find(|(operator, _)| *operator == part)
+    }
+    let parts: Vec<&str> =
+        normalized.split([' ', '(', ')', ',']).filter(|part| !part.is_empty()).collect();
+    let pairs = parts.windows(2).filter_map(|pair| match (find(pair[0]), find(pair[1])) {
+        (Some((operator, _)), _) if pair[1] == number => Some(*operator),
+        (_, Some((_, turned))) if pair[0] == number => Some(*turned),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn is_digits(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The year that a word is.
 fn year_of(word: &str) -> Option<u32> {
-    let is_year = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_year = word.len() == 4 && is_digits(word);
     word.parse().ok().filter(|year| is_year && (1900..2100).contains(year))
 }
 

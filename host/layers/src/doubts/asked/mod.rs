@@ -171,6 +171,7 @@ impl Asked<'_> {
             self.too_many(),
             self.other_aggregate(),
             self.other_year(),
+            self.other_bound(),
             self.no_groups(),
             self.left_out(),
         ];

@@ -509,6 +509,41 @@ fn the_year_is_the_one_that_is_named() {
 }
 
 #[test]
+fn numbers_bound_from_the_side_that_is_asked_for() {
+    fn kinds(question: &str, condition: &str) -> Vec<DoubtKind> {
+        let sql = format!("SELECT city_name FROM city WHERE {condition}");
+        let shown = columns(&[column("city.city_name")]);
+        kinds_of(question, &shown, &facts(&sql, &["city"], &[]), &[7])
+    }
+    let more = "Which cities have more than 100 inhabitants?";
+    let less = "List the cities with a population of less than 100.";
+    for (question, condition) in [
+        (more, "population < 100"),
+        (more, "population <= 100 AND state_id = 3"),
+        (more, "100 > population"),
+        (less, "population > 100"),
+        (less, "(population >= 100)"),
+    ] {
+        assert_eq!(kinds(question, condition), [DoubtKind::OtherBound], "{condition}");
+    }
+    for (question, condition) in [
+        (more, "population > 100"),
+        (more, "population >= 101"),
+        (more, "population < 1000"),
+        (more, "NOT (population <= 100)"),
+        (more, "population > 100 AND state_id < 100"),
+        (less, "population < 100"),
+        ("Which cities have no more than 100 inhabitants?", "population <= 100"),
+        ("Which cities don't have more than 100 inhabitants?", "population <= 100"),
+        ("Which cities have more than 100 or less than 50 inhabitants?", "population < 100"),
+        ("Which cities have more than 1,100 inhabitants?", "population < 1"),
+        ("Which cities have a higher rank than 100?", "population < 100"),
+    ] {
+        assert_eq!(kinds(question, condition), [], "{question} {condition}");
+    }
+}
+
+#[test]
 fn a_number_of_each_thing_has_groups() {
     fn kinds(question: &str, outline: &Outline, sql: &str) -> Vec<syrch_core::DoubtKind> {
         kinds_of(question, outline, &facts(sql, &["city"], &["avg"]), &[7])

@@ -112,6 +112,30 @@ pub(super) fn is_plain_number(expr: &Expr) -> bool {
     number(expr).is_some() && text(expr).is_none()
 }
 
+/// Returns false if `strftime` never gives that text by that format. Of parts whose width is not
+/// fixed it may.
+pub(super) fn is_of_format(text: &str, format: &str) -> bool {
+    let mut left = text.chars();
+    let mut parts = format.chars();
+    while let Some(part) = parts.next() {
+        let digits = match part {
+            '%' => match parts.next() {
+                Some('Y') => 4,
+                Some('j') => 3,
+                Some('d' | 'H' | 'm' | 'M' | 'S' | 'W') => 2,
+                Some('w') => 1,
+                _ => return true,
+            },
+            other if left.next() == Some(other) => continue,
+            _ => return false,
+        };
+        if !(0..digits).all(|_| left.next().is_some_and(|c| c.is_ascii_digit())) {
+            return false;
+        }
+    }
+    left.next().is_none()
+}
+
 /// Returns true if an expression is the literal NULL.
 pub(super) fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(ValueWithSpan { value: Value::Null, .. }))

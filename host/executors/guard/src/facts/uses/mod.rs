@@ -21,7 +21,9 @@ use syrch_core::{Catalog, Dialect};
 
 use super::resolver::{Resolver, constraint};
 use super::scope::{Origin, Scope};
-use literal::{Literal, day, is_null, is_numeric_type, is_plain_number, number, other_day, text};
+use literal::{
+    Literal, day, is_null, is_numeric_type, is_of_format, is_plain_number, number, other_day, text,
+};
 use plain::{Place, Plain, arguments, calls, is_distinct, is_one_of, locate, name, plain};
 
 /// Uses of one statement that are recorded.
@@ -142,6 +144,7 @@ impl Resolver<'_> {
         }
         noted.contradictions(&conditions);
         for condition in conditions {
+            noted.record_misfit(condition);
             noted.condition(condition);
         }
         let keys = order.into_iter().flat_map(|order| match &order.kind {
@@ -436,6 +439,42 @@ impl Noted<'_> {
         }
     }
 
+    /// Records a condition by which a text of `strftime` equals one that its format never gives,
+    /// such as the month `2`.
+    fn record_misfit(&mut self, condition: &Expr) {
+        let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = strip_parentheses(condition)
+        else {
+            return;
+        };
+        for (made, value) in [(left, right), (right, left)] {
+            let Expr::Function(function) = strip_parentheses(made) else { continue };
+            let given = arguments(function);
+            let format = given.first().and_then(|format| text(format));
+            if let (Some(format), Some(value)) = (format, text(value))
+                && self.dialect.syntax().has_affinities
+                && name(function) == "strftime"
+                && !is_of_format(&value, &format)
+                && let Some(plain) = plain(condition, self.scopes, self.dialect)
+            {
+                let origin = Origin { filter: None, ..plain.origin };
+                self.record(origin, Some(plain.sql), UseKind::Never);
+            }
+        }
+    }
+
+    /// Records a text that is taken for a condition, as in `kind = 'Auk' OR 'Gull'`: to SQLite one
+    /// that begins with no number is false.
+    fn record_text_condition(&mut self, beside: &Expr, condition: &Expr) {
+        let is_false = text(condition).is_some_and(|text| text.starts_with(char::is_alphabetic));
+        if self.dialect.syntax().has_affinities
+            && is_false
+            && let Some(plain) = plain(beside, self.scopes, self.dialect)
+        {
+            let origin = Origin { filter: None, ..plain.origin };
+            self.record(origin, Some(condition.to_string()), UseKind::Never);
+        }
+    }
+
     /// The column and the literal that a condition makes equal.
     fn equal(&self, condition: &Expr) -> Option<(Place, Literal)> {
         let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = strip_parentheses(condition)
@@ -517,6 +556,10 @@ impl Noted<'_> {
     fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) {
         use BinaryOperator as Op;
         let (operator, turned) = match operator {
+            Op::And | Op::Or => {
+                self.record_text_condition(left, right);
+                return self.record_text_condition(right, left);
+            }
             Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo => {
                 let shown = operator.to_string();
                 for side in [left, right] {

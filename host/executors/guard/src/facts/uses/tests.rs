@@ -565,11 +565,21 @@ fn conditions_that_no_row_meets_are_uses() {
             "SELECT id FROM birds WHERE (site = 1 AND site = 2)",
             "never: birds.site as site = 1 AND site = 2",
         ),
+        (
+            "SELECT id FROM birds b WHERE id > 3 AND strftime('%m', b.seen) = '2'",
+            "never: birds.seen as strftime('%m', \"seen\") = '2'",
+        ),
+        ("SELECT id FROM birds WHERE kind = 'Auk' OR 'Gull'", "never: birds.kind as 'Gull'"),
     ] {
         assert_eq!(never(text), [wanted], "{text}");
     }
     for text in [
         "SELECT id FROM birds WHERE kind IS NULL OR kind = 'Auk'",
+        "SELECT id FROM birds WHERE strftime('%m', seen) = '02'",
+        "SELECT id FROM birds WHERE strftime('%m', seen) = '2' OR strftime('%m', seen) = '02'",
+        "SELECT id FROM birds WHERE strftime('%Y-%j', seen) = '2024-031'",
+        "SELECT id FROM birds WHERE strftime('%e', seen) = '2'",
+        "SELECT id FROM birds WHERE kind = 'Auk' OR '1'",
         "SELECT id FROM birds WHERE kind = 'Auk' OR kind = 'Gull'",
         "SELECT id FROM birds WHERE kind = 'Auk' AND kind = 'auk'",
         "SELECT a.id FROM birds a, birds b WHERE a.kind = 'Auk' AND b.kind = 'Gull' \
