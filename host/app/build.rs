@@ -20,7 +20,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     #[cfg(feature = "builtins")]
     builtins::write(&root, &out)?;
     #[cfg(not(feature = "builtins"))]
-    std::fs::write(out.join("builtins.rs"), "static BUILTINS: &[Builtin] = &[];\n")?;
+    std::fs::write(
+        out.join("builtins.rs"),
+        "static BUILTINS: &[Builtin] = &[];\nstatic HOSTILE: Option<(&[u8], usize)> = None;\n",
+    )?;
     Ok(())
 }
 

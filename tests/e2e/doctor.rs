@@ -36,6 +36,31 @@ fn check(document: &Value, name: &str) -> [String; 3] {
 }
 
 #[test]
+fn every_hostile_plugin_is_contained() {
+    let place = Place::new();
+    let state = place.path().join("state");
+    let mut command = place.words("doctor --sandbox --format json");
+    let output = finish(command.env("SYRCH_STATE_DIR", &state), "");
+    let (stdout, stderr) = read_streams(&output);
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    let document: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(document["schema"], "syrch.doctor-sandbox/1");
+    let cases = document["cases"].as_array().unwrap();
+    assert!(cases.len() > 20, "{document}");
+    assert_eq!(
+        (&document["contained"], &document["of"]),
+        (&cases.len().into(), &cases.len().into())
+    );
+    for case in cases {
+        assert!(case["contained"] == true && case["ended"] != "", "{case}");
+    }
+    // The component was there for the time of the command alone.
+    let left = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = left.filter(|name| name.to_string_lossy().ends_with("wasm")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
 fn a_first_run_is_well_and_leaves_nothing() {
     let place = Place::new();
     let state = place.path().join("state");

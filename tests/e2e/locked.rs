@@ -2,6 +2,7 @@
 //! tarball to the search in which it is used, denied and refused.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -13,22 +14,22 @@ use crate::endpoint::Said;
 use crate::{host, shop};
 
 /// A folder with a lock of its own.
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(syrch_kit::scratch())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn lock(&self) -> PathBuf {
+    pub(crate) fn lock(&self) -> PathBuf {
         self.path("own/syrch.lock")
     }
 
-    fn host(&self, words: &[&str]) -> Command {
+    pub(crate) fn host(&self, words: &[&str]) -> Command {
         let mut command = host();
         command
             .current_dir(self.0.path())
@@ -38,11 +39,11 @@ impl Place {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Said {
+    pub(crate) fn run(&self, words: &[&str]) -> Said {
         Said::from_output(self.host(words).output().unwrap())
     }
 
-    fn refuses(&self, words: &[&str], code: i32, parts: &[&str]) {
+    pub(crate) fn refuses(&self, words: &[&str], code: i32, parts: &[&str]) {
         let said = self.run(words);
         assert_eq!(said.code, code, "{words:?}: {}", said.all());
         for part in parts {
@@ -51,7 +52,7 @@ impl Place {
     }
 
     /// Asks a question whose solver this is.
-    fn ask(&self, solver: &str, more: &[&str]) -> Said {
+    pub(crate) fn ask(&self, solver: &str, more: &[&str]) -> Said {
         let database = shop(self.0.path()).display().to_string();
         let words = [
             "--llm",
@@ -69,7 +70,7 @@ impl Place {
     }
 
     /// The entry of a plugin in the lock.
-    fn entry(&self, name: &str) -> Value {
+    pub(crate) fn entry(&self, name: &str) -> Value {
         let text = fs::read_to_string(self.lock()).unwrap();
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["schema"], "syrch.lock/1");
@@ -79,7 +80,7 @@ impl Place {
 
 /// The built-in `consistency` with some custom sections, which make it another component that does
 /// the same.
-fn component(sections: usize) -> Vec<u8> {
+pub(crate) fn component(sections: usize) -> Vec<u8> {
     let mut bytes = fs::read(zoo::builtin_path("consistency")).unwrap();
     bytes.extend(b"\0\x02\x01x".repeat(sections));
     bytes
@@ -193,6 +194,37 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     fs::write(&file, component(2)).unwrap();
     assert_eq!(add(&["--name", "votes"]).code, 0);
     assert!(place.entry("votes")["granted"].to_string().contains("rows=none"));
+}
+
+/// A batch that is running does not keep what the user takes away.
+#[test]
+fn a_grant_that_is_withdrawn_counts_in_a_batch_that_is_running() {
+    let place = Place::new();
+    fs::write(place.path("votes.wasm"), component(1)).unwrap();
+    assert_eq!(place.run(&["plugin", "add", "votes.wasm", "--yes"]).code, 0);
+    let database = shop(place.0.path()).display().to_string();
+    let words = ["batch", "--llm", "offline", "--db", &database, "--solver", "votes"];
+    let mut batch = place
+        .host(&words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut questions = batch.stdin.take().unwrap();
+    let mut answers = BufReader::new(batch.stdout.take().unwrap()).lines();
+    let mut outcomes = Vec::new();
+    for (number, table) in ["customers", "orders"].iter().enumerate() {
+        let question = json!({"id": number, "question": format!("How many {table} are there?")});
+        writeln!(questions, "{question}").unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        outcomes.push(answer["outcome"].as_str().unwrap().to_owned());
+        let denied = place.run(&["plugin", "grants", "votes", "--deny", "llm"]);
+        assert_eq!(denied.code, 0, "{}", denied.all());
+    }
+    drop(questions);
+    assert!(batch.wait().unwrap().success());
+    assert!(outcomes[0] == "answered" && outcomes[1] != "answered", "{outcomes:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 
 mod acceptance;
 mod adding;
+mod audit;
 mod bad_input;
 mod batch;
 mod benchmark;

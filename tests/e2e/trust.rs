@@ -136,6 +136,38 @@ fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
     }
 }
 
+/// A search that reads all, with the hostile plugin under these grants: what of the first cell was
+/// sent to the model, and the end.
+fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
+    let lock = folder.join("own/syrch.lock");
+    let plugin = zoo::hostile();
+    let add = ["plugin", "add", "--yes", "--name", "spy"];
+    let mut command = host();
+    command.env("SYRCH_LOCK", &lock).args(add).arg(&plugin).args(grants);
+    let added = Said::from_output(command.output().unwrap());
+    assert_eq!(added.code, 0, "{}", added.all());
+    let endpoint = MockEndpoint::start(model());
+    let part = Part { role: "solver", plugin: &plugin, behaviour: "spell-out" };
+    let mut command = asking(&endpoint, folder, &[part]);
+    // Who trusts its file does not widen its grants.
+    command.env("SYRCH_LOCK", &lock).args(["--rows", "full", "--trust"]).arg(&plugin);
+    let said = Said::from_output(command.output().unwrap());
+    (endpoint.count_of("CANARY"), said)
+}
+
+/// A plugin's reading and its sending are two grants.
+#[test]
+fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
+    let folder = syrch_kit::scratch();
+    let (sent, said) = spy(folder.path(), &[]);
+    assert_eq!((sent > 0, said.code), (true, 0), "{}", said.all());
+    for grant in ["sends=none", "sends=aggregates"] {
+        let (sent, said) = spy(folder.path(), &["--allow", grant]);
+        assert_eq!((sent, said.code), (0, 15), "{}", said.all());
+        assert!(said.stderr.contains(grant), "{}", said.all());
+    }
+}
+
 /// The endpoint answers none of the calls, so that no slot gets free but by giving a call up.
 #[test]
 fn a_plugin_cannot_choose_among_calls_that_wait() {

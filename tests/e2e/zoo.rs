@@ -1,8 +1,14 @@
 //! Hostile plugins through the binary: each must end with a typed error that names the limit, and
 //! without effect.
 
+mod cases;
+mod oracle;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use syrch_kit::zoo;
@@ -221,26 +227,111 @@ fn the_next_search_is_as_good_as_before() {
     assert_eq!(before, good());
 }
 
-/// 32 GiB of addresses: enough for stores, not for a pool of them.
+/// Asks a question under a limit of the shell.
 #[cfg(target_os = "linux")]
-#[test]
-fn where_addresses_are_scarce_plugins_run_all_the_same() {
+fn ask_under(limit: &str) -> Output {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
     let host = host();
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     for (name, value) in host.get_envs() {
         match value {
             Some(value) => shell.env(name, value),
             None => shell.env_remove(name),
         };
     }
-    let asked = shell
-        .args(["-c", "ulimit -v 33554432 && exec \"$0\" \"$@\""])
+    shell
+        .args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")])
         .arg(host.get_program())
         .args(["--llm", "offline", "-q", "How many customers are there?", "--db"])
         .arg(&database)
         .output()
-        .unwrap();
+        .unwrap()
+}
+
+/// 32 GiB of addresses: enough for stores, not for a pool of them.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_addresses_are_scarce_plugins_run_all_the_same() {
+    let asked = ask_under("-v 33554432");
     assert_eq!(asked.status.code(), Some(0), "{}", String::from_utf8_lossy(&asked.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn with_few_descriptors_there_is_an_answer_or_an_error() {
+    let mut answered = 0;
+    for most in [12, 20, 28, 40, 64] {
+        let asked = ask_under(&format!("-n {most}"));
+        let said = String::from_utf8_lossy(&asked.stderr).into_owned();
+        // No signal ended it, and no panic.
+        let code = asked.status.code().unwrap_or_else(|| panic!("{most}: {said}"));
+        assert!(code != 101 && !said.contains("panicked"), "{most}: {code}: {said}");
+        assert!(code == 0 || said.contains("error"), "{most}: {code}: {said}");
+        answered += usize::from(code == 0);
+    }
+    assert!(answered > 0, "64 descriptors are enough");
+}
+
+/// The parts of a component are bounded before it runs: the sum of memories, tables and
+/// instances, and the time of start functions.
+#[test]
+fn parts_of_a_component_are_bounded() {
+    let folder = syrch_kit::scratch();
+    let path = folder.path().join("parts.wasm");
+    let hostile = std::fs::read(zoo::hostile()).unwrap();
+    let spins = "(module (func $f (loop (br 0))) (start $f))";
+    for (module, instances, word) in [
+        (spins, 1, "cpu-per-call"),
+        ("(module (memory 1))", 40, "memor"),
+        ("(module)", 500, "instances"),
+        ("(module (table 200000 funcref))", 1, "table"),
+        ("(module (memory 5000))", 1, "memory"),
+        ("(module (memory i64 1))", 1, "memory64"),
+    ] {
+        std::fs::write(&path, zoo::with_instances(hostile.clone(), module, instances)).unwrap();
+        let start = Instant::now();
+        let output = host().args(["plugin", "inspect"]).arg(&path).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(13), "{module}: {stderr}");
+        assert!(stderr.contains(word), "{module}: {stderr}");
+        assert!(start.elapsed() < Duration::from_secs(120), "{module}");
+    }
+}
+
+/// A server whose messages have impossible lengths, or never end.
+#[test]
+fn a_server_that_lies_about_its_messages_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let lies: [&[u8]; 4] = [
+        b"R\x7f\xff\xff\xff",
+        b"R\x00\x00\x00\x00",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        b"N\x00\x00\x00\x0aSx\x00\x00\x00\x00",
+    ];
+    std::thread::spawn(move || {
+        for (number, connection) in listener.incoming().enumerate() {
+            let Ok(mut connection) = connection else { return };
+            std::thread::spawn(move || {
+                let lie = lies[number % lies.len()];
+                // The start of the client; without encryption.
+                drop(connection.read(&mut [0; 512]));
+                for _ in 0..100_000 {
+                    if connection.write_all(lie).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    let url = format!("postgres://ann@127.0.0.1:{port}/shop?sslmode=disable");
+    for _ in lies {
+        let start = Instant::now();
+        let output = host().args(["schema", &url]).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(11), "{stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        assert!(start.elapsed() < Duration::from_secs(60), "{stderr}");
+    }
 }

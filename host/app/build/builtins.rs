@@ -15,6 +15,9 @@ use wasmtime::{Config, Engine, OptLevel};
 #[path = "../../runtime/src/engine/config.rs"]
 mod config;
 
+/// The hostile plugins of the tests. Built together, as the tests build them, so that nothing is
+/// built twice.
+const ZOO: [&str; 3] = ["zoo-hostile", "zoo-mute", "zoo-schema"];
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "plugin";
 /// The strategy that answers where no time goes into model calls.
@@ -34,6 +37,7 @@ pub(super) fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
         "host/basics",
         "host/flows",
         "wit",
+        "tests/zoo",
         "host/runtime/src/engine/config.rs",
         "Cargo.toml",
         "Cargo.lock",
@@ -47,9 +51,11 @@ pub(super) fn write(root: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     let target_dir =
         out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?.join("plugins");
     build(root, &names, &target_dir)?;
+    build(root, &ZOO.map(str::to_owned), &target_dir)?;
     let plain = plugins_of(&root.join(DEFAULT_STRATEGY))?;
     let components = target_dir.join(TARGET).join(PROFILE);
-    Ok(std::fs::write(out.join("builtins.rs"), table(&names, &plain, &components, out)?)?)
+    let table = table(&names, &plain, &components, out)? + &hostile(&components, out)?;
+    Ok(std::fs::write(out.join("builtins.rs"), table)?)
 }
 
 fn plugin_names(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
@@ -124,6 +130,17 @@ fn plugins_of(file: &Path) -> std::io::Result<Vec<String>> {
         .filter_map(|line| line.split_once(": "))
         .map(|(_, plugin)| plugin.to_owned())
         .collect())
+}
+
+/// The hostile plugin that `doctor` tries, packed, with its size. It is compiled where it is tried.
+fn hostile(folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
+    let bytes = std::fs::read(folder.join("zoo_hostile.wasm"))?;
+    let packed = out.join("hostile.wasm.zst");
+    std::fs::write(&packed, zstd::bulk::compress(&bytes, LEVEL)?)?;
+    let size = bytes.len();
+    Ok(format!(
+        "static HOSTILE: Option<(&[u8], usize)> = Some((include_bytes!({packed:?}), {size}));\n"
+    ))
 }
 
 /// The plugins as an array of `Builtin`. The code of those in `plain` is not packed.

@@ -1,7 +1,7 @@
 //! Opens a [`Host`]: each method sets one thing, and what is not set keeps its default.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::{DatabaseUrl, StructuredReplies};
 
+use crate::audit::Audit;
+use crate::lock::Lock;
 use crate::own::{DatabaseSource, ModelSource};
 use crate::query::check;
 use crate::settings::ServerSettings;
@@ -202,6 +204,23 @@ impl HostBuilder {
     /// Writes a journal of each search to this folder. By default there is none.
     pub fn journal(self, folder: impl Into<PathBuf>) -> Self {
         self.configure(|settings| settings.journal.folder = Some(folder.into()))
+    }
+
+    /// Reads the plugins that were added and what they are granted from this file, as `plugin add`
+    /// writes it. By default no plugin has grants, and one that is not built in has all ports of
+    /// its roles. It blocks for as long as the file takes to be read.
+    pub fn lock(mut self, file: impl AsRef<Path>) -> Self {
+        match Lock::read(file.as_ref()) {
+            Ok(lock) => self.settings.lock = Arc::new(lock),
+            Err(error) => self.fail(error),
+        }
+        self
+    }
+
+    /// Writes the audit log of plugins that are not built in to this folder. By default there is
+    /// none.
+    pub fn audit(self, folder: impl AsRef<Path>) -> Self {
+        self.configure(|settings| settings.audit = Arc::new(Audit::in_folder(folder.as_ref())))
     }
 
     /// Answers model calls from this recording or journal; no model is called.

@@ -52,6 +52,12 @@ impl Builtin {
     }
 }
 
+/// The component of the hostile plugin of the tests, which is no built-in plugin and has no name
+/// here; `None` in a build without plugins.
+pub(crate) fn hostile() -> Option<Vec<u8>> {
+    HOSTILE.and_then(|(packed, size)| zstd::bulk::decompress(packed, size).ok())
+}
+
 /// The plugin of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|known| known.name == name)

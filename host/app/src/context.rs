@@ -17,6 +17,7 @@ use syrch_journal::{Choices, Defined, EventLog, Verified};
 use syrch_layers::{Allowance, Consent, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::audit::Audited;
 use crate::clock::Clock;
 use crate::defined::{Requests, list_needed};
 use crate::given_up::GivenUp;
@@ -48,8 +49,8 @@ pub(crate) struct RunState {
     /// The consent that is asked for before something is sent to a model; `None` in a search, which
     /// the user asked for.
     pub(crate) consent: Option<Consent>,
-    /// The allowances of plugins that the lock names, by their digests.
-    pub(crate) allowances: BTreeMap<String, Arc<Allowance>>,
+    /// The plugins that are not built in, with their allowances, by their digests.
+    pub(crate) audited: BTreeMap<String, Audited>,
     /// The reason why the run has no journal although it should.
     pub(crate) warning: Option<String>,
     /// The statement that a person confirmed for the question, which answers it.
@@ -69,7 +70,14 @@ impl RunState {
         let role = self.taint.list_denied_roles().into_iter().next()?;
         let plugin =
             self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
-        Some(Error::Untrusted { role, plugin, rows: self.settings.rows })
+        let sends = self.find_silence(role);
+        Some(Error::Untrusted { role, plugin, rows: self.settings.rows, sends })
+    }
+
+    /// The grant by which the plugin of a role sends nothing to a model that it knows of the data.
+    pub(crate) fn find_silence(&self, role: Role) -> Option<RowsGrant> {
+        let digest = self.plugins.get(role)?.plugin().digest();
+        self.audited.get(digest)?.allowance.grants().silence()
     }
 }
 
@@ -161,7 +169,7 @@ impl Context {
     /// and its hints. Cell text is left out without the grant.
     pub(crate) fn narrow(&self, linked: Linked) -> Self {
         let Linked { tables, mut hints } = linked;
-        let shows_cells = matches!(self.run.settings.rows, RowsGrant::Sample(_) | RowsGrant::Full);
+        let shows_cells = self.run.settings.rows.shows_cells();
         hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
         let selected =
             tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
@@ -197,8 +205,8 @@ impl Context {
             _ => vec![plugins.get(role)],
         };
         let digests = sources.into_iter().flatten().map(|source| source.plugin().digest());
-        let known = digests.filter_map(|digest| self.run.allowances.get_key_value(digest));
-        known.map(|(digest, allowance)| (digest.as_str(), allowance)).collect()
+        let known = digests.filter_map(|digest| self.run.audited.get_key_value(digest));
+        known.map(|(digest, audited)| (digest.as_str(), &audited.allowance)).collect()
     }
 
     /// A slot for a role call that another one waits for. A replay needs none: the event log orders

@@ -77,9 +77,7 @@ pub enum Error {
     PluginFailed(RoleError),
     /// A plugin was denied model calls: the user does not trust it with both the data and a model.
     #[error(
-        "the {role} `{plugin}` was denied model calls: it is not built in, and under --rows {rows} \
-         no such plugin calls a model once one of them may know something of the data \
-         (--trust allows it)"
+        "the {role} `{plugin}` was denied model calls: {}", describe_denial(*rows, *sends)
     )]
     Untrusted {
         /// The role that the plugin implements in the strategy.
@@ -88,6 +86,8 @@ pub enum Error {
         plugin: String,
         /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,
+        /// The grant in the lock under which it was denied, if there is one.
+        sends: Option<RowsGrant>,
     },
     /// Something would be sent to a model, and the user has not agreed to it.
     #[error(
@@ -179,6 +179,19 @@ impl Error {
             Self::Replay(_) => "replay-miss",
             Self::Internal(_) => "unexpected",
         }
+    }
+}
+
+fn describe_denial(rows: RowsGrant, sends: Option<RowsGrant>) -> String {
+    match sends {
+        Some(sends) => format!(
+            "it is granted sends={sends}, and so calls no model once it may know something of the \
+             data"
+        ),
+        None => format!(
+            "it is not built in, and under --rows {rows} no such plugin calls a model once one of \
+             them may know something of the data (--trust allows it)"
+        ),
     }
 }
 

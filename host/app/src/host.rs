@@ -150,7 +150,15 @@ impl StrategyPlugins {
 
 /// Returns the settings under the lock, and reports what its grants change.
 fn restrict(settings: Settings, observer: &dyn Observer) -> Result<Settings, Error> {
-    let (settings, notes) = granted::restrict(settings)?;
+    let audit = Arc::clone(&settings.audit);
+    let lock = Arc::clone(&settings.lock);
+    let restricted = granted::restrict(settings).inspect_err(|error| {
+        if let Error::ChangedPlugin { name, .. } = error {
+            let digest = lock.plugins().get(name).map_or("", |locked| locked.digest.as_str());
+            audit.refuse(name, digest, &error.to_string());
+        }
+    });
+    let (settings, notes) = restricted?;
     for message in notes {
         let call = "plugin".to_owned();
         observer.event(&SearchEvent::Note { call, level: Level::Warn, message });

@@ -88,6 +88,29 @@ impl Lock {
         Ok(Self { path: path.to_owned(), plugins })
     }
 
+    /// The grants of the plugin of a digest in a search that starts now: those that it had when
+    /// this lock was read, without what was withdrawn since. A plugin that was removed, or whose
+    /// grants of data were narrowed, has none until the lock is read anew, since these were applied
+    /// when the database was opened; so it is where the file cannot be read any more. It blocks.
+    pub(crate) fn current_grants(&self, digest: &str) -> Option<Grants> {
+        let before = self.grants(digest).unwrap_or_else(|_| Some(Grants::default()));
+        // Nobody reads a file for those who have added nothing.
+        if self.plugins.is_empty() {
+            return before;
+        }
+        let now = Self::read(&self.path).and_then(|lock| lock.grants(digest));
+        match (before, now) {
+            (None, Ok(now)) => now,
+            (Some(before), Ok(Some(now))) => {
+                let both = before.narrow(&now).unwrap_or_default();
+                let is_same = (both.rows, both.sends, &both.tables)
+                    == (before.rows, before.sends, &before.tables);
+                Some(if is_same { both } else { Grants::default() })
+            }
+            (Some(_), Ok(None)) | (_, Err(_)) => Some(Grants::default()),
+        }
+    }
+
     /// Writes the lock with one plugin put in, in the place of `old`, which is what the caller has
     /// seen under its name. A component that is staged beside the others is moved to its place.
     /// Other plugins stay as they are in the file.
@@ -325,6 +348,43 @@ mod tests {
         let one = "a".repeat(64);
         lock.insert("short", None, lock_plugin(&one, &["llm", "cells", "evaluate"]), None).unwrap();
         assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm"]));
+    }
+
+    #[test]
+    fn what_was_withdrawn_counts_in_searches_that_start_later() {
+        let scratch = syrch_kit::scratch();
+        let path = scratch.path().join(FILE);
+        let one = "a".repeat(64);
+        let mut lock = Lock::read(&path).unwrap();
+        assert_eq!(lock.current_grants(&one), None);
+        let words = ["llm", "sql", "model-calls=5", "rows=sample:3"];
+        let first = lock_plugin(&one, &words);
+        lock.insert("votes", None, first.clone(), None).unwrap();
+        let begun = Lock::read(&path).unwrap();
+        assert_eq!(begun.current_grants(&one).unwrap(), grants(&words));
+        for (now, counts) in [
+            // A port or a number is taken away; what is added waits for the next start.
+            (
+                &["llm", "model-calls=5", "rows=sample:3"][..],
+                &["llm", "model-calls=5", "rows=sample:3"][..],
+            ),
+            (
+                &["llm", "rows", "model-calls=2", "rows=sample:3"],
+                &["llm", "model-calls=2", "rows=sample:3"],
+            ),
+            // Rows and tables were applied when the database was opened.
+            (&["llm", "sql", "rows=none"], &[]),
+            (&["llm", "sql", "rows=sample:3", "sends=none"], &[]),
+            (&["llm", "sql", "rows=sample:3", "tables=orders"], &[]),
+        ] {
+            let old = lock.find("votes").unwrap().clone();
+            lock.insert("votes", Some(&old), lock_plugin(&one, now), None).unwrap();
+            assert_eq!(begun.current_grants(&one).unwrap(), grants(counts), "{now:?}");
+        }
+        lock.remove("votes").unwrap();
+        assert_eq!(begun.current_grants(&one).unwrap(), Grants::default(), "it was removed");
+        std::fs::write(&path, "no lock").unwrap();
+        assert_eq!(begun.current_grants(&one).unwrap(), Grants::default());
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Finding and inspecting plugins: by a built-in's name or by a path.
 
-use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
 use syrch_core::text;
 pub use syrch_runtime::{
@@ -33,7 +32,8 @@ pub struct Inspection {
     /// True if these are the bytes of a built-in plugin, wherever they were read from.
     pub is_built_in: bool,
     /// True if it may call the model whatever it knows of the data: a built-in one, or one whose
-    /// file [`Settings::trust`] names. The others may not where [`Settings::rows`] shows no cells.
+    /// file [`Settings::trust`] names, unless the lock forbids it. The others may not where
+    /// [`Settings::rows`] shows no cells.
     pub is_trusted: bool,
     /// The roles that it implements.
     pub roles: Vec<Role>,
@@ -60,6 +60,13 @@ pub fn builtins() -> Vec<Builtin> {
 #[must_use]
 pub fn builtin_component(name: &str) -> Option<Vec<u8>> {
     builtin::find(name).map(builtin::Builtin::component)
+}
+
+/// The component of a hostile plugin, whose setting `behaviour` chooses what it tries: with it a
+/// user sees what the sandbox contains. `None` in a build without plugins.
+#[must_use]
+pub fn hostile_component() -> Option<Vec<u8>> {
+    builtin::hostile()
 }
 
 /// Loads a plugin and describes it.
@@ -136,7 +143,8 @@ pub(crate) fn inspection(
         digest: plugin.digest().to_owned(),
         bytes: plugin.size(),
         is_built_in,
-        is_trusted: is_built_in || is_named(plugin, settings),
+        is_trusted: !is_silenced(source, plugin, settings)
+            && (is_built_in || is_named(plugin, settings)),
         roles: plugin.roles().to_vec(),
         imports: plugin.imports().to_vec(),
         name: identity.name.clone(),
@@ -148,9 +156,17 @@ pub(crate) fn inspection(
 
 /// Returns whether a plugin may not call a model once it may know something of the data.
 pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> bool {
-    matches!(settings.rows, RowsGrant::None | RowsGrant::Aggregates)
-        && !is_built_in(source, plugin)
-        && !is_named(plugin, settings)
+    is_silenced(source, plugin, settings)
+        || (!settings.rows.shows_cells()
+            && !is_built_in(source, plugin)
+            && !is_named(plugin, settings))
+}
+
+/// Returns whether the lock grants the plugin to send no cell to a model, whatever it reads and
+/// whoever trusts it.
+fn is_silenced(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> bool {
+    let grants = settings.lock.grants(plugin.digest()).ok().flatten();
+    matches!(source, PluginSource::File(_)) && grants.is_some_and(|one| one.silence().is_some())
 }
 
 /// Returns whether a plugin is built in, by its bytes, which are a plugin's identity: the same

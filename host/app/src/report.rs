@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
 use syrch_core::ports::Level;
 use syrch_core::roles::Role;
-use syrch_core::{Graph, Question, ResultSet, StatedPart, Value};
+use syrch_core::{Access, Graph, Question, ResultSet, StatedPart, Value};
 use syrch_semantics::Request;
 
 pub use syrch_core::ports::Preview;
@@ -58,6 +58,9 @@ pub struct Searched {
     pub report: Result<SearchReport, Error>,
     /// The cost of the search, also when it ended with an error.
     pub cost: CostReport,
+    /// The use that plugins which are not built in made of their grants. Of a search that was
+    /// resumed it is that from where it was resumed.
+    pub access: Vec<Access>,
 }
 
 /// `syrch.answer/1`: what `--format json` prints.

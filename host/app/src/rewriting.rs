@@ -236,6 +236,12 @@ impl RewriterRun {
         self.run.denial_error()
     }
 
+    /// Writes what a rewriter that is not built in used to the audit log and the journal. Called
+    /// once, before the end of the run is recorded.
+    pub fn end_audit(&self) {
+        self.run.end_audit();
+    }
+
     /// The warnings of everything around the run.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {

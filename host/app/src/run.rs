@@ -1,5 +1,6 @@
 //! The runs of a host: a search, its resumption after a kill, and its strict replay from a journal.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -8,15 +9,16 @@ use std::time::{Duration, Instant};
 
 use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
-use syrch_core::{Catalog, Grants, Ledger, Problem, blocking};
+use syrch_core::{Access, Catalog, GRANTED_PORTS, Grants, Ledger, Problem, blocking};
 use syrch_journal::{
-    Defined, Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode,
+    Defined, Divergence, EventLog, Fact, Folder, Header, Journal, JournalError, Listener, Mode,
     RowRetention, RunKind, Writer,
 };
-use syrch_layers::{Allowance, Taint};
+use syrch_layers::{Decision, Taint};
 use syrch_scheduler::Stop;
 
 use crate::answer::cost;
+use crate::audit::Audited;
 use crate::clock::Clock;
 use crate::context::RunState;
 use crate::defined::add_terms;
@@ -29,7 +31,7 @@ use crate::settled::Turn;
 use crate::telemetry;
 use crate::trace::Trace;
 use crate::verified::{self, Found, Present};
-use crate::{Ask, Error, Observer, SearchReport, record, search};
+use crate::{Ask, Error, Observer, SearchReport, Settings, record, search};
 
 /// The least time between two removals of old journals by one host.
 const PRUNED_EVERY: Duration = Duration::from_secs(1);
@@ -111,9 +113,13 @@ impl Host {
         match self.start(id, &turn, RunKind::Search, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
                 let report = self.carry_out(turn.problem, &run, ask).await;
-                Searched { report, cost: cost(&run.ledger.spending()) }
+                let access = run.list_access();
+                Searched { report, cost: cost(&run.ledger.spending()), access }
             }
-            Err(error) => Searched { report: Err(error), cost: CostReport::default() },
+            Err(error) => {
+                let access = Vec::new();
+                Searched { report: Err(error), cost: CostReport::default(), access }
+            }
         }
     }
 
@@ -169,7 +175,8 @@ impl Host {
         let run = self.run_state(&id, mode, catalog, &observer, stop, listener);
         let run = Arc::new(RunState { verified, defined, ..run });
         let report = self.carry_out(problem, &run, ask).await;
-        Ok(Searched { report, cost: cost(&run.ledger.spending()) })
+        let access = run.list_access();
+        Ok(Searched { report, cost: cost(&run.ledger.spending()), access })
     }
 
     /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times
@@ -301,31 +308,21 @@ impl Host {
         listener: Option<Listener>,
     ) -> RunState {
         let ledger = Ledger::within(self.settings.budgets.clone(), self.shared.total());
-        // A built-in plugin that is named as such has no grants of its own.
-        let added = self
-            .plugins
-            .with_sources(&self.settings)
-            .filter(|(source, _)| matches!(source, Some(PluginSource::File(_))))
-            .map(|(_, one)| one.plugin().digest().to_owned());
-        let allowances = added.filter_map(|digest| {
-            // Grants that contradict each other are an error before a search starts; here they
-            // are none.
-            let grants = self.settings.lock.grants(&digest);
-            let grants = grants.unwrap_or_else(|_| Some(Grants::default()))?;
-            Some((digest, Allowance::new(grants)))
-        });
-        let allowances = allowances.collect();
         RunState {
             id: id.to_owned(),
             settings: Arc::clone(&self.settings),
             plugins: self.plugins.clone(),
             event_log: EventLog::new(mode, Arc::clone(&ledger), listener),
             ledger,
-            allowances,
+            audited: self.audit_plugins(id),
             trace: Trace::new(Arc::clone(observer), self.settings.limits.traced),
             clock: Clock::new(self.settings.deadline, stop.clone()),
             catalog,
-            taint: Taint::new(self.untrusted.iter().copied(), self.settings.limits.llm_in_flight),
+            taint: Taint::new(
+                self.untrusted.iter().copied(),
+                self.settings.rows,
+                self.settings.limits.llm_in_flight,
+            ),
             salt: digest64(&[id, "salt"]),
             missed: Missed::default(),
             given_up: GivenUp::default(),
@@ -337,6 +334,34 @@ impl Host {
             requests: Arc::default(),
             stale: None,
         }
+    }
+
+    /// The plugins that are not built in, each with its grants. One that no lock names has all
+    /// ports of its roles.
+    fn audit_plugins(&self, run: &str) -> BTreeMap<String, Audited> {
+        let Settings { lock, audit, .. } = &*self.settings;
+        let mut audited = BTreeMap::new();
+        // A built-in plugin that is named as such has no grants of its own.
+        for (source, one) in self.plugins.with_sources(&self.settings) {
+            let Some(PluginSource::File(path)) = source else { continue };
+            let digest = one.plugin().digest().to_owned();
+            // Grants that contradict each other are an error before a search starts; here they
+            // are none. So are those that were withdrawn since the host was opened.
+            let granted = lock.current_grants(&digest);
+            let known = lock.plugins().iter().find(|(_, locked)| locked.digest == digest);
+            let imports = one.plugin().imports().iter().map(String::as_str);
+            let wanted = known.map(|(_, locked)| locked.wanted.clone());
+            let access = Access {
+                plugin: known.map_or_else(|| path.display().to_string(), |(name, _)| name.clone()),
+                digest: digest.clone(),
+                wanted: wanted.unwrap_or_else(|| Grants::for_ports(imports)).list_words(),
+                granted: granted.as_ref().map(Grants::list_words),
+                ..Access::default()
+            };
+            let grants = granted.unwrap_or_else(|| Grants::for_ports(GRANTED_PORTS));
+            audited.insert(digest, Audited::new(access, grants, run, audit));
+        }
+        audited
     }
 
     /// Searches, adds the warnings of everything around the search, and records the end.
@@ -355,6 +380,7 @@ impl Host {
             Some(which) => Err(Error::Budget(which)),
             None => Ok(report),
         });
+        run.end_audit();
         let beside = self.warnings_beside(run);
         match &mut report {
             Ok(report) => report.document.warnings.extend(beside.iter().cloned()),
@@ -372,6 +398,7 @@ impl Host {
         beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
         beside.extend(run.warning.clone());
         beside.extend(run.stale.clone());
+        beside.extend(self.settings.audit.take_failure());
         beside
     }
 
@@ -412,6 +439,33 @@ fn is_search(journal: &Journal) -> Result<(), Error> {
 }
 
 impl RunState {
+    /// The use that plugins which are not built in made of their grants so far.
+    pub(crate) fn list_access(&self) -> Vec<Access> {
+        self.audited.values().map(Audited::access).collect()
+    }
+
+    /// Records what plugins that are not built in used in the run, which has ended.
+    pub(crate) fn end_audit(&self) {
+        // Who may know something of the data was denied the model by a rule on the whole search.
+        for role in self.taint.list_denied_roles() {
+            let plugin = self.plugins.get(role).map(|one| one.plugin().digest());
+            if let Some(audited) = plugin.and_then(|digest| self.audited.get(digest)) {
+                let rule = match self.find_silence(role) {
+                    Some(sends) => format!("it is granted sends={sends}"),
+                    None => format!("--rows is {}", self.settings.rows),
+                };
+                let why = format!("it may know something of the data, and {rule}");
+                audited.allowance.note(Decision::Denied, "llm", &why);
+            }
+        }
+        let audit = &self.settings.audit;
+        let plugins: Vec<Access> =
+            self.audited.values().map(|one| one.end(&self.id, audit)).collect();
+        if !plugins.is_empty() {
+            self.event_log.fact(Fact::Access { plugins });
+        }
+    }
+
     /// The budget of all searches together that refused a call of this one.
     fn find_lack_of_all(&self) -> Option<Exhausted> {
         self.ledger.spending().exhausted.into_iter().find(|which| which.is_total())

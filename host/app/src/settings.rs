@@ -19,6 +19,7 @@ use syrch_simulated::SimulatedKnobs;
 use syrch_suites::run::Shard;
 
 use crate::Error;
+use crate::audit::Audit;
 use crate::imports::ImportSettings;
 use crate::lock::Lock;
 use crate::own::{OwnDatabase, OwnModel};
@@ -56,6 +57,9 @@ pub struct Settings {
     /// only the user of today may decide it.
     #[serde(skip)]
     pub lock: Arc<Lock>,
+    /// The log of what plugins that are not built in use and are denied.
+    #[serde(skip)]
+    pub audit: Arc<Audit>,
     /// The policy that strategies read.
     pub policy: Policy,
     /// The limits on what a search spends.
@@ -123,6 +127,7 @@ impl Default for Settings {
             rows: RowsGrant::default(),
             trust: Vec::new(),
             lock: Arc::default(),
+            audit: Arc::default(),
             policy: Policy::default(),
             budgets: Budgets::default(),
             deadline: Some(Self::DEADLINE),

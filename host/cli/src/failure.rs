@@ -146,6 +146,10 @@ fn hint(error: &Error) -> Option<String> {
             "the plugin is at fault, not your data; try the search without it. Its author sees its \
              calls by `syrch-host trace show last`, and more by -vv"
         }
+        Error::Untrusted { sends: Some(_), .. } => {
+            "`syrch-host plugin grants NAME --allow sends=full` lets it put what it knows into \
+             prompts"
+        }
         Error::Untrusted { plugin, .. } => {
             return Some(format!(
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows \

@@ -52,6 +52,7 @@ impl SystemUnderTest for Empty {
             rows: Some(12),
             gold_rows: Some(12),
             judgements: Vec::new(),
+            access: Vec::new(),
             confidence: Some(0.875),
             candidate_confidence: Some(0.8),
             cost: Cost {

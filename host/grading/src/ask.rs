@@ -9,8 +9,8 @@ use syrch::report::{
     SavedReport, Searched, TaskReport, VerdictWord,
 };
 use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
-use syrch_core::ResultSet;
 use syrch_core::result_set::digest64;
+use syrch_core::{Access, ResultSet};
 use syrch_grade::Question;
 use syrch_grade::run::{Cost, End, Fault, RunBudgets, UsedUp};
 use syrch_journal::{Fact, Journal, Record, Saved, SearchTree, Shown};
@@ -34,6 +34,8 @@ pub(crate) struct Asked {
     pub(crate) reviewed: Vec<Reviewed>,
     /// The origin of the answer's statement, where it is known.
     pub(crate) origin: Option<String>,
+    /// The use that plugins which are not built in made of their grants.
+    pub(crate) access: Vec<Access>,
     pub(crate) cost: Cost,
     pub(crate) time_ms: f64,
     /// The budget of the whole run that ended the search.
@@ -173,8 +175,11 @@ impl Searches {
     /// the error is what it has cost so far.
     async fn resume(&self, host: &Host, id: &str, path: &Path) -> Result<Asked, Cost> {
         let journal = Journal::read(path).ok();
-        if let Some(asked) = journal.as_ref().and_then(find_result) {
-            return Ok(asked);
+        if let Some(journal) = &journal
+            && let Some(asked) = find_result(journal)
+        {
+            let access = SearchTree::from_journal(journal, Shown::default()).access;
+            return Ok(Asked { access, ..asked });
         }
         let outside = (Arc::new(Silent) as Arc<dyn Observer>, None);
         match host.resume_as(path, None, outside, &Stop::new()).await {
@@ -192,9 +197,9 @@ impl Searches {
     }
 }
 
-pub(crate) fn answer_from_search(Searched { report, cost }: Searched) -> Asked {
+pub(crate) fn answer_from_search(Searched { report, cost, access }: Searched) -> Asked {
     let cost = cost_of(&cost);
-    match report {
+    let asked = match report {
         Ok(SearchReport { outcome: Outcome::Partial, document, .. }) => partial(&document),
         Ok(SearchReport { outcome, document, data, .. }) => {
             Asked { data, ..answer_from_document(end_of(outcome), document) }
@@ -207,7 +212,8 @@ pub(crate) fn answer_from_search(Searched { report, cost }: Searched) -> Asked {
             };
             Asked { used_up, ..without_answer(fault, cost) }
         }
-    }
+    };
+    Asked { access, ..asked }
 }
 
 /// The end of a search that no error ended.
@@ -232,6 +238,7 @@ pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
         candidate_confidence: None,
         reviewed: Vec::new(),
         origin: None,
+        access: Vec::new(),
         cost,
         time_ms: 0.0,
         used_up: None,
@@ -257,6 +264,7 @@ pub(crate) fn answer_from_document(end: End, document: AnswerDocument) -> Asked 
         reviewed: collect_reviewed(&document),
         candidate_confidence: answer.and_then(|candidate| candidate.confidence),
         origin: document.origin.as_ref().map(name_origin),
+        access: Vec::new(),
         sql: document.sql,
         data: None,
         confidence: document.confidence.map(|confidence| confidence.calibrated),

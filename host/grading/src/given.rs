@@ -243,6 +243,7 @@ fn no_answer() -> Asked {
         candidate_confidence: None,
         reviewed: Vec::new(),
         origin: None,
+        access: Vec::new(),
         cost: Cost::default(),
         time_ms: 0.0,
         used_up: None,

@@ -99,6 +99,7 @@ impl Grader {
             candidate_confidence,
             reviewed,
             origin,
+            access,
             cost,
             ..
         } = asked;
@@ -112,6 +113,7 @@ impl Grader {
                     Graded {
                         fault,
                         sql,
+                        access,
                         cost,
                         time_ms,
                         ..Graded::without_answer(item, End::NoAnswer)
@@ -144,6 +146,7 @@ impl Grader {
             origin,
             confidence,
             candidate_confidence,
+            access,
             cost,
             time_ms,
             ..Graded::without_answer(item, End::NoAnswer)

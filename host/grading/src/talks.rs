@@ -91,7 +91,7 @@ impl Talks {
 }
 
 fn without_cost(report: Result<SearchReport, Error>) -> Searched {
-    Searched { report, cost: CostReport::default() }
+    Searched { report, cost: CostReport::default(), access: Vec::new() }
 }
 
 async fn search(

@@ -11,8 +11,8 @@ use syrch_core::ports::{
 };
 use syrch_core::roles::{Relevant, Role};
 use syrch_core::{
-    Candidate, Catalog, Edit, Graph, Hit, Json, Observation, Problem, Question, RetrievalQuery,
-    RoleError, Signals, SqlError, Task, TaskId, Turn, Verdict,
+    Access, Candidate, Catalog, Edit, Graph, Hit, Json, Observation, Problem, Question,
+    RetrievalQuery, RoleError, Signals, SqlError, Task, TaskId, Turn, Verdict,
 };
 
 /// The value of [`Header::format`].
@@ -487,6 +487,12 @@ pub enum Fact {
     },
     /// A task ended with this outcome.
     Ended(Observation),
+    /// The use that plugins which are not built in made of their grants. It precedes the end of the
+    /// run; of a run that was resumed it is that from where it was resumed.
+    Access {
+        /// The plugins.
+        plugins: Vec<Access>,
+    },
     /// The run ended with an answer document.
     Answer {
         /// The document, a `syrch.answer/1` as the library writes it; of the optimizer a

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
 use syrch_core::roles::Relevant;
-use syrch_core::{Edit, Ending, Join, Signals, Stated, TaskId, Verdict};
+use syrch_core::{Access, Edit, Ending, Join, Signals, Stated, TaskId, Verdict};
 
 use crate::read::Journal;
 use crate::record::{CallId, PluginRecord};
@@ -68,6 +68,9 @@ pub struct SearchTree {
     pub models: Vec<String>,
     /// The plugins of the strategy.
     pub plugins: Vec<PluginRecord>,
+    /// The use that plugins which are not built in made of their grants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Access>,
     /// All other settings of the search.
     pub settings: serde_json::Value,
     /// The ending of the run.

@@ -1,10 +1,11 @@
 //! The grants of one plugin, beside those of the search: the ports that it may call, and how much
 //! of each in one search.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use syrch_core::ledger::Budgets;
+use syrch_core::ledger::{Budgets, Exhausted};
 use syrch_core::ports::{
     CellsPort, ColumnStats, CompiledMetric, Embedder, Estimate, EvaluatePort, Facts, Flight, HOST,
     InspectPort, LlmError, LlmPort, Match, ModelProvider, Page, Plan, PortError, Ports, Purpose,
@@ -23,10 +24,30 @@ const NO_LIMIT: u64 = 1 << 50;
 /// The purpose of calls that make embeddings.
 const EMBED: &str = "embed";
 
+/// The decision on a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// A port that is granted was called.
+    Used,
+    /// A port that is not granted was called, or a call was denied for another reason.
+    Denied,
+    /// A limit stopped the plugin.
+    Limited,
+}
+
+/// Receives a decision when it is made for the first time in a search, with the port or the limit,
+/// and the reason. Called from the guest's future, so it must return at once.
+pub type Watch = Box<dyn Fn(Decision, &str, &str) + Send + Sync>;
+
+/// The decisions on each port and limit, counted.
+pub type Decisions = BTreeMap<(Decision, String), u64>;
+
 /// The grants of one plugin in one search, which all of its role calls share. A search that is
 /// resumed counts from what it resumes on.
 pub struct Allowance {
     grants: Grants,
+    decisions: Mutex<Decisions>,
+    watch: Watch,
     /// Model calls and statements of the plugin.
     ledger: Arc<Ledger>,
     /// Queries of retrieval, as statements of a ledger.
@@ -36,7 +57,7 @@ pub struct Allowance {
 impl Allowance {
     /// Creates the allowance of a plugin with these grants.
     #[must_use]
-    pub fn new(grants: Grants) -> Arc<Self> {
+    pub fn new(grants: Grants, watch: Watch) -> Arc<Self> {
         let budgets = Budgets {
             tokens: grants.tokens.unwrap_or(NO_LIMIT),
             llm_calls: grants.model_calls.unwrap_or(u32::MAX),
@@ -47,7 +68,28 @@ impl Allowance {
         let queries = grants.retrievals.unwrap_or(u32::MAX);
         let ledger = Ledger::new(budgets);
         let retrievals = Ledger::new(Budgets { sql_runs: queries, ..Budgets::default() });
-        Arc::new(Self { grants, ledger, retrievals })
+        let decisions = Mutex::default();
+        Arc::new(Self { grants, decisions, watch, ledger, retrievals })
+    }
+
+    /// The decisions so far.
+    #[must_use]
+    pub fn decisions(&self) -> Decisions {
+        self.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Counts a decision on a port or a limit of the plugin.
+    pub fn note(&self, decision: Decision, name: &str, why: &str) {
+        let key = (decision, name.to_owned());
+        let count = {
+            let mut decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = decisions.entry(key).or_default();
+            *count = count.saturating_add(1);
+            *count
+        };
+        if count == 1 {
+            (self.watch)(decision, name, why);
+        }
     }
 
     /// The grants of the plugin.
@@ -87,23 +129,55 @@ impl Allowance {
         }
     }
 
+    /// Decides on a call of a port, with the reason of a denial.
+    fn admit(&self, port: &str) -> Result<(), String> {
+        if self.grants.has(port) {
+            self.note(Decision::Used, port, "");
+            return Ok(());
+        }
+        let why = denial(port);
+        self.note(Decision::Denied, port, &why);
+        Err(why)
+    }
+
     fn check(&self, port: &str) -> Result<(), PortError> {
-        if self.grants.has(port) { Ok(()) } else { Err(PortError::Denied(denial(port))) }
+        self.admit(port).map_err(PortError::Denied)
     }
 
     fn check_statement(&self, port: &str) -> Result<(), SqlError> {
-        match self.grants.has(port) {
-            true => Ok(()),
-            false => Err(SqlError::new(SqlErrorKind::Denied, denial(port)).rule("grants")),
-        }
+        let admitted = self.admit(port);
+        admitted.map_err(|why| SqlError::new(SqlErrorKind::Denied, why).rule("grants"))
     }
 
     fn charge_statement(&self) -> Result<(), SqlError> {
         self.ledger.charge_sql_run().map_err(|_| {
             let most = self.grants.statements.unwrap_or_default();
             let message = format!("this plugin is granted {most} statements in a search");
+            self.note(Decision::Limited, "statements", &message);
             SqlError::new(SqlErrorKind::Budget, message).rule("grants")
         })
+    }
+
+    fn charge_retrieval(&self) -> Result<(), PortError> {
+        self.retrievals.charge_sql_run().map_err(|_| {
+            let most = self.grants.retrievals.unwrap_or_default();
+            let message = format!("this plugin is granted {most} queries of retrieval in a search");
+            self.note(Decision::Limited, "retrievals", &message);
+            PortError::Budget
+        })
+    }
+
+    /// Notes the limits of the plugin's model calls that are used up.
+    fn note_spent(&self) {
+        for exhausted in self.ledger.spending().exhausted {
+            let name = match exhausted {
+                Exhausted::LlmCalls => "model-calls",
+                Exhausted::Tokens => "tokens",
+                Exhausted::Cost => "usd",
+                _ => continue,
+            };
+            self.note(Decision::Limited, name, "this plugin is granted no more in a search");
+        }
     }
 
     /// Charges a call that makes embeddings.
@@ -113,7 +187,11 @@ impl Allowance {
         let most = Estimate { cost_micros: Some(0), ..Estimate::default() };
         let reserved = self.ledger.reserve_call(&purpose, &most);
         let usage = Usage { cost_micros: Some(0), ..Usage::default() };
-        reserved.map_err(|_| PortError::Budget)?.settle(Some(&usage));
+        let reserved = reserved.map_err(|_| {
+            self.note_spent();
+            PortError::Budget
+        });
+        reserved?.settle(Some(&usage));
         Ok(())
     }
 }
@@ -135,10 +213,18 @@ impl LlmPort for Allowed<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        match self.allowance.grants.has("llm") {
-            true => self.inner.issue(ticket, request).await,
-            false => Box::pin(async { Err(LlmError::Denied(denial("llm"))) }),
+        if let Err(why) = self.allowance.admit("llm") {
+            return Box::pin(async move { Err(LlmError::Denied(why)) });
         }
+        let flight = self.inner.issue(ticket, request).await;
+        let allowance = Arc::clone(&self.allowance);
+        Box::pin(async move {
+            let reply = flight.await;
+            if matches!(reply, Err(LlmError::Budget)) {
+                allowance.note_spent();
+            }
+            reply
+        })
     }
 }
 
@@ -265,7 +351,7 @@ impl RetrievalPort for Allowed<dyn RetrievalPort> {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let allowed = queries.iter().try_for_each(|query| {
             self.allowance.check("retrieval")?;
-            self.allowance.retrievals.charge_sql_run().map_err(|_| PortError::Budget)?;
+            self.allowance.charge_retrieval()?;
             if is_embedded(query) { self.allowance.charge_embedding() } else { Ok(()) }
         });
         match allowed {
@@ -303,7 +389,11 @@ mod tests {
 
     fn allowance(words: &[&str]) -> Arc<Allowance> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Allowance::new(words.try_into().unwrap())
+        Allowance::new(words.try_into().unwrap(), Box::new(|_, _, _| ()))
+    }
+
+    fn count(allowance: &Allowance, decision: Decision, name: &str) -> Option<u64> {
+        allowance.decisions().get(&(decision, name.to_owned())).copied()
     }
 
     fn allow<P: ?Sized>(inner: Arc<P>, words: &[&str]) -> Allowed<P> {
@@ -336,6 +426,8 @@ mod tests {
         }
         let third = sql.issue(1, "SELECT 1".to_owned()).await.await.unwrap_err();
         assert_eq!((third.kind, third.rule.as_deref()), (SqlErrorKind::Budget, Some("grants")));
+        assert_eq!(count(&sql.allowance, Decision::Used, "sql"), Some(3));
+        assert_eq!(count(&sql.allowance, Decision::Limited, "statements"), Some(1));
 
         let words = ["retrieval", "llm", "retrievals=3", "model-calls=1"];
         let retrieval = allow(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &words);
@@ -358,12 +450,37 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn each_decision_is_reported_once_and_counted() {
+        let reported: Arc<Mutex<Vec<(Decision, String)>>> = Arc::default();
+        let watch = Arc::clone(&reported);
+        let watch: Watch = Box::new(move |decision, name, _| {
+            watch.lock().unwrap().push((decision, name.to_owned()));
+        });
+        let grants = Grants::for_ports(["inspect"]);
+        let allowance = Allowance::new(grants, watch);
+        let inner = binding() as Arc<dyn InspectPort>;
+        let inspect = Allowed { inner, allowance: Arc::clone(&allowance) };
+        let sql =
+            Allowed { inner: binding() as Arc<dyn SqlPort>, allowance: Arc::clone(&allowance) };
+        for _ in 0..3 {
+            drop(inspect.check("SELECT 1").await);
+            drop(sql.issue(1, "SELECT 1".to_owned()).await.await);
+        }
+        assert_eq!(
+            *reported.lock().unwrap(),
+            [(Decision::Used, "inspect".to_owned()), (Decision::Denied, "sql".to_owned())]
+        );
+        assert_eq!(count(&allowance, Decision::Used, "inspect"), Some(3));
+        assert_eq!(count(&allowance, Decision::Denied, "sql"), Some(3));
+    }
+
+    #[tokio::test]
     async fn model_calls_and_tokens_are_those_of_the_plugin() {
-        for (words, answered) in [
-            (&["llm"][..], 4),
-            (&["llm", "model-calls=2"], 2),
-            (&["llm", "tokens=1"], 0),
-            (&["sql"], 0),
+        for (words, answered, limit) in [
+            (&["llm"][..], 4, None),
+            (&["llm", "model-calls=2"], 2, Some("model-calls")),
+            (&["llm", "tokens=1"], 0, Some("tokens")),
+            (&["sql"], 0, None),
         ] {
             let allowance = allowance(words);
             let call = crate::fakes::call("x");
@@ -377,12 +494,15 @@ mod tests {
                 seed: 0,
             };
             let port: Arc<dyn LlmPort> = Arc::new(port);
-            let port = Allowed { inner: port, allowance };
+            let port = Allowed { inner: port, allowance: Arc::clone(&allowance) };
             let mut count = 0;
             for _ in 0..4 {
                 count += usize::from(port.issue(1, request("x")).await.await.is_ok());
             }
             assert_eq!(count, answered, "{words:?}");
+            let decisions = allowance.decisions();
+            let limited = decisions.keys().find(|(decision, _)| *decision == Decision::Limited);
+            assert_eq!(limited.map(|(_, name)| name.as_str()), limit, "{words:?}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The decision which plugins may still call a model after the search has asked the database:
 //! `--rows none|aggregates`, beyond cells.
 //!
+//! A plugin that is granted to send no cells is held to the same rule, whatever it reads.
+//!
 //! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data,
 //! and a plugin that asks often enough can read any cell by them. So under these two settings an
 //! untrusted plugin makes no model call after any such plugin may have learned something of the
@@ -11,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use syrch_core::ports::{LlmError, PortError};
+use syrch_core::ports::{LlmError, PortError, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{RetrievalQuery, Retriever};
 use syrch_journal::Ask;
@@ -22,6 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 #[derive(Debug)]
 pub struct Taint {
     untrusted: BTreeSet<Role>,
+    /// The cells that the plugins of the search may read.
+    rows: RowsGrant,
     /// Permits for model calls of untrusted plugins.
     permits: Arc<Semaphore>,
     state: Mutex<State>,
@@ -38,13 +42,18 @@ struct State {
 }
 
 impl Taint {
-    /// Creates the state of a search in which the plugins of these roles are untrusted, and may
-    /// together have `in_flight` model calls in flight.
+    /// Creates the state of a search in which plugins read cells as far as `rows` grants them, and
+    /// those of these roles are untrusted, and may together have `in_flight` model calls in flight.
     #[must_use]
-    pub fn new(untrusted: impl IntoIterator<Item = Role>, in_flight: usize) -> Arc<Self> {
+    pub fn new(
+        untrusted: impl IntoIterator<Item = Role>,
+        rows: RowsGrant,
+        in_flight: usize,
+    ) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(in_flight.clamp(1, Semaphore::MAX_PERMITS)));
         Arc::new(Self {
             untrusted: untrusted.into_iter().collect(),
+            rows,
             permits,
             state: Mutex::default(),
         })
@@ -102,7 +111,7 @@ impl TaintOfCall {
 
     /// Called when the role call makes this port call.
     pub(crate) fn admit(&self, ask: &Ask) -> Admission {
-        self.taint.state(|state| match kind(ask) {
+        self.taint.state(|state| match kind(ask, self.taint.rows) {
             Kind::Other => Admission::Free,
             Kind::Data => {
                 // The request counts, not the answer, since the time that an answer takes carries
@@ -169,8 +178,10 @@ enum Kind {
     Other,
 }
 
-fn kind(ask: &Ask) -> Kind {
+fn kind(ask: &Ask, rows: RowsGrant) -> Kind {
     match ask {
+        // Denied where no cells are shown: then the answer says nothing.
+        Ask::Find(..) if rows.shows_cells() => Kind::Data,
         Ask::Llm(_) | Ask::Embed(_) => Kind::Model,
         Ask::Retrieval(queries) if queries.iter().any(is_embedded) => Kind::Model,
         Ask::Sql(_) | Ask::Explain(_) | Ask::Stats(..) | Ask::Samples(..) | Ask::Reward(_) => {
@@ -178,7 +189,7 @@ fn kind(ask: &Ask) -> Kind {
         }
         // Names, notes and examples are no rows, and a statement is checked against the catalog
         // alone. Rows are read of a result, which was asked for or handed in before. A calibrator
-        // gets nothing but its arguments. Searching cells is denied wherever a plugin is untrusted.
+        // gets nothing but its arguments.
         Ask::Retrieval(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => {
             Kind::Other
         }
@@ -196,8 +207,9 @@ pub(crate) fn is_embedded(query: &RetrievalQuery) -> bool {
     query.retriever == Retriever::Vector
 }
 
-const WHY: &str = "this plugin is not built in and may know something of the data, of which --rows \
-                   grants no cells; --trust FILE allows the call";
+const WHY: &str = "this plugin is not built in and may know something of the data, which --rows or \
+                   its grant `sends` keeps from models; --trust FILE or a wider grant allows the \
+                   call";
 
 /// The error of a model call that is denied.
 pub(crate) fn denial() -> LlmError {
@@ -240,7 +252,7 @@ mod tests {
     }
 
     fn with(untrusted: &[Role]) -> Arc<Taint> {
-        Taint::new(untrusted.iter().copied(), 8)
+        Taint::new(untrusted.iter().copied(), RowsGrant::None, 8)
     }
 
     #[test]
@@ -290,6 +302,16 @@ mod tests {
     }
 
     #[test]
+    fn where_cells_are_shown_searching_them_counts_too() {
+        let find = Ask::Find(Vec::new(), syrch_core::ports::Match::Exact, 1);
+        for (rows, denies) in [(RowsGrant::Aggregates, false), (RowsGrant::Sample(1), true)] {
+            let call = Taint::new([Role::Solver], rows, 8).for_call(&[Role::Solver]);
+            assert!(!is_denied(&call, &find), "{rows}");
+            assert_eq!(is_denied(&call, &model()), denies, "{rows}");
+        }
+    }
+
+    #[test]
     fn a_plugin_that_is_called_after_the_database_was_asked_may_know() {
         let taint = with(&[Role::Linker, Role::Calibrator]);
         let linker = taint.for_call(&[Role::Linker]);
@@ -328,7 +350,7 @@ mod tests {
 
     #[tokio::test]
     async fn of_calls_that_wait_none_can_be_chosen() {
-        let taint = Taint::new([Role::Solver], 2);
+        let taint = Taint::new([Role::Solver], RowsGrant::None, 2);
         let call = taint.for_call(&[Role::Solver]);
         let mut admissions: Vec<Admission> = (0..4).map(|_| call.admit(&model())).collect();
         assert!(

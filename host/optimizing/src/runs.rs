@@ -243,6 +243,7 @@ async fn carry_out(
 ) -> Result<Optimized, Error> {
     let driven = Driver::new(host, parts, &run)?.drive(optimization);
     let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
+    run.end_audit();
     let beside = run.warnings();
     let optimized = report.map(|report| Optimized::new(host, parts, &run, report, &beside));
     run.event_log().fact(end(&optimized, beside));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
@@ -9,7 +10,9 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use syrch::audit::Audit;
 use syrch::databases::Executor;
+use syrch::lock::Lock;
 use syrch::plugins::{CompileProcess, CompileSettings};
 use syrch::settings::PriceSettings;
 use syrch::syrch_core::DatabaseUrl;
@@ -47,6 +50,8 @@ pub(crate) struct HostOptions {
     cache: Option<PathBuf>,
     cache_ttl: Option<f64>,
     journal: Option<PathBuf>,
+    lock: Option<PathBuf>,
+    audit: Option<PathBuf>,
     record: Option<PathBuf>,
     replay: Option<PathBuf>,
     seed: Option<u64>,
@@ -191,6 +196,12 @@ impl HostOptions {
             settings.cache.ttl = seconds("cache_ttl", ttl)?;
         }
         settings.journal.folder.clone_from(&self.journal);
+        if let Some(file) = &self.lock {
+            settings.lock = Arc::new(Lock::read(file)?);
+        }
+        if let Some(folder) = &self.audit {
+            settings.audit = Arc::new(Audit::in_folder(folder));
+        }
         if let Some(folder) = &self.cache {
             settings.compile = CompileSettings::in_folder(folder);
         }

@@ -25,16 +25,23 @@ pub fn schema() -> PathBuf {
 /// tables, which use capacity of the host's pool.
 ///
 /// # Panics
-/// When the bytes are not a component.
-///
-/// # Panics
 /// When the bytes are no component.
 #[must_use]
-pub fn with_ballast(mut component: Vec<u8>, instances: u32) -> Vec<u8> {
+pub fn with_ballast(component: Vec<u8>, instances: u32) -> Vec<u8> {
     const MODULE: &str = "(module (memory 1) (table 2 10 funcref) (table 2 10 funcref))";
+    with_instances(component, MODULE, instances)
+}
+
+/// The bytes of a component with that many further core instances of a module, which is given as
+/// text and imports nothing.
+///
+/// # Panics
+/// When the bytes are no component, or the text is no module.
+#[must_use]
+pub fn with_instances(mut component: Vec<u8>, module: &str, instances: u32) -> Vec<u8> {
     const CORE_MODULE: u8 = 1;
     const CORE_INSTANCE: u8 = 2;
-    let module = wat::parse_str(MODULE).expect("the text is a module");
+    let module = wat::parse_str(module).expect("the text is a module");
     let mut modules = 0_u32;
     let mut rest = &component[8..];
     while let Some((id, sized)) = rest.split_first() {

@@ -467,14 +467,16 @@ async fn ask(
         return Done::Searched(Box::new(searched));
     }
     if let Some(report) = conversation.explain(&problem.question) {
-        let searched = Searched { report: Ok(report), cost: CostReport::default() };
+        let cost = CostReport::default();
+        let searched = Searched { report: Ok(report), cost, access: Vec::new() };
         return Done::Searched(Box::new(searched));
     }
     let turn = match conversation.read(&host, problem).await {
         Ok(turn) => turn,
         Err(unread) => {
             let report = Err(Error::FollowUp(unread));
-            return Done::Searched(Box::new(Searched { report, cost: CostReport::default() }));
+            let cost = CostReport::default();
+            return Done::Searched(Box::new(Searched { report, cost, access: Vec::new() }));
         }
     };
     let observer = Arc::new(Silent);

@@ -36,9 +36,9 @@ impl Context {
             host.settings.rows,
         );
         let limited = run
-            .allowances
+            .audited
             .iter()
-            .map(|(digest, allowance)| (digest.clone(), allowance.limit_model(&model, limits)));
+            .map(|(digest, one)| (digest.clone(), one.allowance.limit_model(&model, limits)));
         let backends = Backends {
             models: limited.collect(),
             model,

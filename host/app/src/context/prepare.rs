@@ -9,7 +9,10 @@ use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Operation, RoleError, Task};
 use syrch_journal::CallId;
-use syrch_layers::{CallObserver, GrantedRows, ModelPort, NarrowedInspect, SqlBinding, role_stack};
+use syrch_layers::{
+    Allowance, CallObserver, Decision, GrantedRows, ModelPort, NarrowedInspect, SqlBinding,
+    role_stack,
+};
 
 use super::Context;
 use crate::evaluate::EvaluateOfTask;
@@ -25,12 +28,20 @@ pub(crate) struct Prepared {
     pub(crate) evaluate: Arc<EvaluateOfTask>,
     last_warning: Arc<Mutex<Option<String>>>,
     context: Arc<Context>,
+    /// The allowance of the plugin, if it is not built in.
+    allowance: Option<Arc<Allowance>>,
 }
 
 impl Prepared {
     /// Ends the role call; `then` runs at its sequence point of the event log. A fault is noted.
     pub(crate) async fn end(&self, error: Option<RoleError>, then: impl FnOnce()) {
         let fault = error.clone().filter(RoleError::is_fault);
+        if let (Some(RoleError::Limit { limit, detail, .. }), Some(allowance)) =
+            (&error, &self.allowance)
+            && !self.context.run.event_log.is_replaying()
+        {
+            allowance.note(Decision::Limited, limit, detail);
+        }
         self.context
             .run
             .event_log
@@ -138,7 +149,8 @@ impl Context {
             None => ports,
         };
         let sql = Arc::clone(&ports.sql);
-        let grants = allowances.last().map(|(_, allowance)| allowance.grants());
+        let allowance = allowances.last().map(|(_, allowance)| Arc::clone(allowance));
+        let grants = allowance.as_ref().map(|allowance| allowance.grants());
         let call = Call {
             label,
             ports,
@@ -146,7 +158,7 @@ impl Context {
             memory: grants.and_then(|grants| grants.memory),
             cpu: grants.and_then(|grants| grants.cpu),
         };
-        Prepared { id, call, sql, evaluate, last_warning, context: Arc::clone(self) }
+        Prepared { id, call, sql, evaluate, last_warning, context: Arc::clone(self), allowance }
     }
 
     /// The models of a role call: those within the limits of its plugin, if it has such limits. A

@@ -153,7 +153,8 @@ impl Spans {
                 self.finish(now, ended.into(), None);
             }
             Fact::Failed { .. } => self.finish(now, Vec::new(), Some(names::FAILED)),
-            Fact::Linked { .. } | Fact::Started { .. } | Fact::Refused { .. } | Fact::Ended(_) => {}
+            Fact::Linked { .. } | Fact::Started { .. } | Fact::Refused { .. } => {}
+            Fact::Ended(_) | Fact::Access { .. } => {}
         }
     }
 

@@ -7,6 +7,7 @@ mod folders;
 mod inputs;
 mod machine;
 mod probe;
+mod sandbox;
 
 use clap::Args;
 
@@ -87,6 +88,10 @@ pub(crate) struct DoctorArgs {
     /// flags follow from that
     #[arg(long)]
     pub(crate) probe: bool,
+    /// Run hostile plugins, and nothing else: print how each was contained. It takes half a minute,
+    /// and needs neither a database nor a model
+    #[arg(long, conflicts_with_all = ["probe", "print_role_sql"])]
+    pub(crate) sandbox: bool,
     /// The mistake in the configuration, found before any check.
     #[arg(skip)]
     pub(crate) broken: Option<Failure>,
@@ -110,6 +115,9 @@ impl Run for DoctorArgs {
             let written = role_sql(&context.config.effective.settings, schemas)?;
             context.output.write(&context.scrubber.text(&written))?;
             return Ok(Exit::Answered);
+        }
+        if self.sandbox {
+            return sandbox::run(&context).await;
         }
         let mut checks = all(&context, self.broken.clone()).await;
         if self.probe && self.broken.is_none() {

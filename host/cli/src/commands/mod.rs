@@ -4,6 +4,7 @@
 pub(crate) mod amounts;
 pub(crate) mod answer;
 pub(crate) mod asking;
+pub(crate) mod audit;
 pub(crate) mod batch;
 pub(crate) mod benchmark;
 pub(crate) mod build_index;
@@ -193,6 +194,9 @@ commands! {
     /// Show, compare, replay and remove the journals of earlier runs
     #[command(subcommand)]
     Trace(trace::TraceCommand),
+    /// Show what plugins that are not built in used of their grants, and what was denied to them
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Confirm answers, which answer the same questions from then on, and list them
     #[command(subcommand)]
     Examples(examples::ExamplesCommand),

@@ -55,6 +55,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     settings.imports = today.imports.with_options_of(&settings.imports);
     settings.compile.clone_from(&today.compile);
     settings.lock.clone_from(&today.lock);
+    settings.audit.clone_from(&today.audit);
     settings.journal.folder.clone_from(&today.journal.folder);
     settings.retrieval.folder.clone_from(&today.retrieval.folder);
     settings.spans.clone_from(&today.spans);

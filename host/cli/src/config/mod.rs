@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use syrch::audit::Audit;
 use syrch::cache::Place;
 use syrch::databases::Executor;
 use syrch::lock::{self, Lock};
@@ -291,6 +292,9 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         config.tables.clone().filter(|_| config.effective.cache);
     config.effective.settings.compile = environment.compile();
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
+    if let Some(folder) = environment.state_dir() {
+        config.effective.settings.audit = Arc::new(Audit::in_folder(&folder));
+    }
     config.effective.settings.retrieval.folder =
         environment.state_dir().map(|folder| folder.join("index"));
     config.effective.settings.journal.folder =

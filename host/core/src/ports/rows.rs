@@ -21,6 +21,12 @@ pub enum RowsGrant {
 }
 
 impl RowsGrant {
+    /// Returns true if it shows any cell as it stands.
+    #[must_use]
+    pub fn shows_cells(self) -> bool {
+        matches!(self, Self::Sample(_) | Self::Full)
+    }
+
     /// Returns the grant that shows less.
     #[must_use]
     pub fn least(self, other: Self) -> Self {

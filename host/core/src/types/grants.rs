@@ -13,8 +13,9 @@ use crate::text::{clip, nearest};
 pub const GRANTED_PORTS: [&str; 7] =
     ["llm", "inspect", "sql", "rows", "cells", "evaluate", "retrieval"];
 /// The limits that are granted, as `NAME=VALUE`.
-const LIMITS: [&str; 9] = [
+const LIMITS: [&str; 10] = [
     "rows",
+    "sends",
     "tables",
     "model-calls",
     "tokens",
@@ -40,6 +41,9 @@ pub struct Grants {
     pub ports: BTreeSet<String>,
     /// The amount of cell text that a search with this plugin may show.
     pub rows: Option<RowsGrant>,
+    /// The amount of cell text that the plugin may send to a model. Under a grant that shows no
+    /// cells it makes no model call once it may know something of the data, whatever it may read.
+    pub sends: Option<RowsGrant>,
     /// The tables that a search with this plugin may read, as globs.
     pub tables: Option<Vec<String>>,
     /// Model calls in one search.
@@ -63,6 +67,13 @@ impl Grants {
     pub fn for_ports<'a>(ports: impl IntoIterator<Item = &'a str>) -> Self {
         let ports = ports.into_iter().filter(|port| GRANTED_PORTS.contains(port));
         Self { ports: ports.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// The grant of what the plugin may send to a model, where it shows no cells: then the plugin
+    /// makes no model call once it may know something of the data.
+    #[must_use]
+    pub fn silence(&self) -> Option<RowsGrant> {
+        self.sends.filter(|sends| !sends.shows_cells())
     }
 
     /// Returns true if a port of [`GRANTED_PORTS`] is granted.
@@ -93,6 +104,7 @@ impl Grants {
         let wrong = || format!("`{value}` is no value of {name}");
         match name {
             "rows" => self.rows = Some(value.parse()?),
+            "sends" => self.sends = Some(value.parse()?),
             "tables" => {
                 let globs: Vec<String> =
                     value.split(',').map(str::trim).map(str::to_owned).collect();
@@ -140,6 +152,7 @@ impl Grants {
         Ok(Self {
             ports: self.ports.intersection(&others.ports).cloned().collect(),
             rows: least(self.rows, others.rows, RowsGrant::least),
+            sends: least(self.sends, others.sends, RowsGrant::least),
             tables,
             model_calls: least(self.model_calls, others.model_calls, Ord::min),
             tokens: least(self.tokens, others.tokens, Ord::min),
@@ -171,6 +184,7 @@ impl Grants {
         let mut words: Vec<String> = ports.map(|port| (*port).to_owned()).collect();
         let limits = [
             self.rows.map(|rows| rows.to_string()),
+            self.sends.map(|sends| sends.to_string()),
             self.tables.as_ref().map(|tables| tables.join(",")),
             self.model_calls.map(|number| number.to_string()),
             self.tokens.map(|number| number.to_string()),
@@ -255,6 +269,7 @@ mod tests {
             "llm",
             "sql",
             "rows=sample:2",
+            "sends=none",
             "tables=orders,c*",
             "model-calls=5",
             "tokens=900",
@@ -289,9 +304,17 @@ mod tests {
 
     #[test]
     fn the_narrower_of_two_grants_counts_and_nothing_is_added() {
-        let wanted = grants(&["llm", "sql", "rows=sample:5", "model-calls=9", "tables=a,b"]);
-        let given = grants(&["sql", "cells", "rows=aggregates", "model-calls=20", "tables=b,c"]);
-        let both = grants(&["sql", "rows=aggregates", "model-calls=9", "tables=b"]);
+        let wanted =
+            grants(&["llm", "sql", "rows=sample:5", "sends=full", "model-calls=9", "tables=a,b"]);
+        let given = grants(&[
+            "sql",
+            "cells",
+            "rows=aggregates",
+            "sends=none",
+            "model-calls=20",
+            "tables=b,c",
+        ]);
+        let both = grants(&["sql", "rows=aggregates", "sends=none", "model-calls=9", "tables=b"]);
         assert_eq!(wanted.narrow(&given).unwrap(), both);
         assert_eq!(given.narrow(&wanted).unwrap(), both);
         assert_eq!(wanted.narrow(&wanted).unwrap(), wanted);
@@ -300,8 +323,8 @@ mod tests {
         let error = grants(&["tables=a"]).narrow(&grants(&["tables=b,c"])).unwrap_err();
         assert!(error.contains("tables=a and tables=b,c"), "{error}");
         assert_eq!(
-            wanted.list_differences(&given)[..3],
-            ["- llm", "- rows=sample:5", "- tables=a,b"].map(str::to_owned)
+            wanted.list_differences(&given)[..4],
+            ["- llm", "- rows=sample:5", "- sends=full", "- tables=a,b"].map(str::to_owned)
         );
         assert!(wanted.list_differences(&given).contains(&"+ cells".to_owned()));
     }

@@ -1,5 +1,6 @@
 //! Values that ports and roles share; each mirrors the record of the same name in `wit/types.wit`.
 
+mod access;
 mod candidate;
 mod catalog;
 mod database_url;
@@ -13,6 +14,7 @@ mod sql;
 mod stated;
 mod structured;
 
+pub use access::Access;
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, ForeignKey, Index, Table};
 pub use database_url::{DatabaseUrl, split_options, string_secrets, unquote_option};

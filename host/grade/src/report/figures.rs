@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use syrch_core::Access;
 
 use super::budget::{self, BudgetPoint};
 use super::calibration::Calibration;
@@ -57,6 +58,10 @@ pub struct Figures {
     /// Judges against the truth. Empty where no statement was judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<JudgeReport>,
+    /// The use that plugins which are not built in made of their grants, over all searches. Empty
+    /// where there are none, and after `without_times`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Access>,
     /// The right answers within a number of calls a question. Empty after `without_times`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget_curve: Vec<BudgetPoint>,
@@ -122,6 +127,7 @@ impl Figures {
             costs: Costs::from_answers(graded),
             calibration: Calibration::from_answers(graded, rule),
             judges: judges::judges(graded, rule),
+            access: sum_access(graded),
             budget_curve: budget::curve(graded, rule),
         }
     }
@@ -142,7 +148,25 @@ impl Figures {
     pub(crate) fn without_times(&mut self) {
         self.costs.without_times();
         self.budget_curve.clear();
+        self.access.clear();
     }
+}
+
+/// The uses of each plugin, over all searches.
+fn sum_access(graded: &[&Graded]) -> Vec<Access> {
+    let mut sums: Vec<Access> = Vec::new();
+    for one in graded.iter().flat_map(|one| &one.access) {
+        // One whose grants were changed meanwhile is another row.
+        let same = sums.iter_mut().find(|sum| {
+            let about = (&one.plugin, &one.digest, &one.wanted, &one.granted);
+            (&sum.plugin, &sum.digest, &sum.wanted, &sum.granted) == about
+        });
+        match same {
+            Some(sum) => sum.add(one),
+            None => sums.push(one.clone()),
+        }
+    }
+    sums
 }
 
 impl Ends {

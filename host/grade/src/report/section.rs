@@ -50,8 +50,9 @@ syrch_report::sections! {
         Flipped: ["pairs"],
         /// Every answer, one row each.
         Answers: ["results"],
-        /// The plugins and settings of each arm, the version of the host, and the id of the run.
-        Setup: ["schema", "host", "run", "arm", "arms"],
+        /// The plugins and settings of each arm with what plugins that are not built in wanted, were
+        /// granted and used, the version of the host, and the id of the run.
+        Setup: ["schema", "host", "run", "arm", "arms", "access"],
     }
 }
 
@@ -78,8 +79,9 @@ mod tests {
             .iter()
             .flat_map(|document| document.as_object().unwrap().keys().map(String::as_str));
         // One seed has no band and no further tries, no statement of these answers was judged,
-        // their origin is not known, and they are no conversations: all are left out then.
-        let left_out = ["band", "judges", "all_right", "origins", "conversations"];
+        // their origin is not known, they are no conversations, and all plugins are built in: all
+        // are left out then.
+        let left_out = ["band", "judges", "all_right", "origins", "conversations", "access"];
         let written: BTreeSet<&str> = written.chain(left_out).collect();
         let held: BTreeSet<&str> =
             Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syrch_core::Access;
 use syrch_suites::run::Fault;
 
 use super::Item;
@@ -63,6 +64,9 @@ pub struct Graded {
     /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judgements: Vec<Judgement>,
+    /// The use that plugins which are not built in made of their grants.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<Access>,
     /// The cost of the search.
     pub cost: Cost,
     /// From the question to the answer, in milliseconds. Not compared between runs.
@@ -174,6 +178,7 @@ impl Graded {
             confidence: None,
             candidate_confidence: None,
             judgements: Vec::new(),
+            access: Vec::new(),
             cost: Cost::default(),
             time_ms: 0.0,
             retried: item.retried,

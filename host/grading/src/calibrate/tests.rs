@@ -54,6 +54,7 @@ fn answer(place: u64) -> Graded {
         rows: None,
         gold_rows: None,
         judgements: Vec::new(),
+        access: Vec::new(),
         confidence: Some(confidence * 0.9),
         candidate_confidence: Some(confidence),
         cost: Cost::default(),

@@ -160,6 +160,7 @@ impl Asker for Asks {
             candidate_confidence: None,
             reviewed: Vec::new(),
             origin: None,
+            access: Vec::new(),
             cost: Cost { calls: 1, ..Cost::default() },
             time_ms: 0.0,
             used_up: None,

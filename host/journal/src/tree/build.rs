@@ -55,6 +55,7 @@ impl<'a> Builder<'a> {
             provider: header.provider.clone(),
             models: header.models.clone(),
             plugins: header.plugins.clone(),
+            access: Vec::new(),
             settings: (*header.settings).clone(),
             outcome: OutcomeNode { kind: "unfinished".to_owned(), ..OutcomeNode::default() },
             answer: None,
@@ -311,6 +312,15 @@ impl<'a> Builder<'a> {
                 });
             }
             Fact::Ended(observation) => self.end_task(at_us, observation),
+            Fact::Access { plugins } => {
+                for plugin in plugins {
+                    // Of a run that was resumed each part has its own.
+                    match self.tree.access.iter_mut().find(|one| one.digest == plugin.digest) {
+                        Some(known) => known.add(plugin),
+                        None => self.tree.access.push(plugin.clone()),
+                    }
+                }
+            }
             Fact::Answer { document, outcome, interrupted, .. } => {
                 self.tree.outcome =
                     OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };

@@ -65,6 +65,8 @@ class HostOptions(_Common, total=False):
     cache: _Path
     cache_ttl: float
     journal: _Path
+    lock: _Path
+    audit: _Path
     record: _Path
     replay: _Path
     seed: int

@@ -6,7 +6,10 @@
 #![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)]
 
 mod leak;
+mod raw;
 mod rewrite;
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use syrch_plugin::prelude::*;
 
@@ -36,6 +39,24 @@ impl Plugin for Hostile {
         }
         Self { behaviour: settings.behaviour }
     }
+}
+
+/// Calls of a planner that an instance remembers.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// The failure of a plugin that finds something of an earlier call in its memory.
+fn remember() -> Result<(), Failure> {
+    match CALLS.fetch_add(1, Ordering::Relaxed) {
+        0 => Ok(()),
+        calls => Err(failure(FailureKind::Internal, format!("REMEMBERS {calls} calls"))),
+    }
+}
+
+/// Computes for some hundredths of a second.
+fn work() {
+    (0..20_000_000_u64).for_each(|number| {
+        std::hint::black_box(number);
+    });
 }
 
 fn spin() -> ! {
@@ -155,7 +176,10 @@ impl PlannerRole for Hostile {
         problem: &Problem,
         _: &Catalog,
     ) -> Result<Graph, Failure> {
-        let one = || graph(vec![Task { text: problem.question.clone(), ..task("A", &[]) }], "A");
+        // A behaviour such as `say:TEXT` behaves, and puts its text into that of the task.
+        let more = self.behaviour.strip_prefix("say:").unwrap_or_default();
+        let text = format!("{}{more}", problem.question);
+        let one = || graph(vec![Task { text: text.clone(), ..task("A", &[]) }], "A");
         match self.behaviour.as_str() {
             "spin" => spin(),
             "sleep" => {
@@ -203,6 +227,27 @@ impl PlannerRole for Hostile {
             "call-flood" => loop {
                 let _ = host.seed();
             },
+            "work-and-call" => loop {
+                work();
+                let _ = host.seed();
+            },
+            "remember" => remember().map(|()| one()),
+            "bad-level" => {
+                raw::note_bad_level();
+                Ok(one())
+            }
+            "bad-text" => {
+                raw::note_bad_text();
+                Ok(one())
+            }
+            "text-outside" => {
+                raw::note_outside();
+                Ok(one())
+            }
+            "forged-handle" => {
+                raw::drop_handle(123_456);
+                Ok(one())
+            }
             "search-flood" => {
                 // Longer than a look may be, and made once: what is to be reached is the count of
                 // calls, not the limit of CPU time.
@@ -262,6 +307,9 @@ impl PlannerRole for Hostile {
         seen: &[Observation],
         _: usize,
     ) -> Result<Step, Failure> {
+        if self.behaviour == "remember" {
+            remember()?;
+        }
         Ok(leak::next(host, graph, seen, &self.behaviour))
     }
 }
@@ -404,6 +452,13 @@ impl SolverRole for Hostile {
                 for _ in 0..4_000 {
                     std::mem::forget(host.start_reply(&request(prompt.clone())));
                 }
+                outcome(Vec::new())
+            }
+            "double-drop" => {
+                let results = host.run("SELECT 1");
+                // Whichever number it has, one of these is dropped twice.
+                (1..=8).for_each(raw::drop_handle);
+                drop(results);
                 outcome(Vec::new())
             }
             "handle-leak" => {

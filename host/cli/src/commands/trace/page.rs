@@ -44,7 +44,7 @@ pub(crate) fn describe(tree: &SearchTree, is_running: bool, grant: RowsGrant) ->
     });
     json!({
         "outcome": words::outcome(&tree.outcome, is_running),
-        "about": about.chain(resumed).collect::<Vec<_>>(),
+        "about": about.chain(words::access(tree)).chain(resumed).collect::<Vec<_>>(),
         "remarks": words::remarks(tree),
         "left_out": tree.answer.as_ref().and_then(|answer| words::left_out(answer, grant)),
         "rounds": tree.rounds.iter().map(describe_round).collect::<Vec<_>>(),

@@ -69,6 +69,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     settings.policy.max_parallel = settings.policy.max_parallel.min(64);
     settings.compile.clone_from(&today.compile);
     settings.lock.clone_from(&today.lock);
+    settings.audit.clone_from(&today.audit);
     settings.cache.clone_from(&today.cache);
     settings.journal.clone_from(&today.journal);
     settings.retrieval.clone_from(&today.retrieval);

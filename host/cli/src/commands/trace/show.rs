@@ -205,6 +205,9 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
         picture.line("", "  ", &[(Style::Plain, format!("evidence: {evidence}"))]);
     }
     picture.line("", "  ", &[(Style::Dim, words::setup(tree))]);
+    for line in words::access(tree) {
+        picture.line("", "  ", &[(Style::Dim, line)]);
+    }
     for at_ms in &tree.resumed_ms {
         picture.line("", "  ", &[(Style::Doubtful, format!("resumed {}", moment(*at_ms)))]);
     }

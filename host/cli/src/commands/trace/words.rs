@@ -22,6 +22,12 @@ pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Optio
     }
 }
 
+/// Writes what plugins that are not built in asked for, were granted and used, a line each.
+pub(super) fn access(tree: &SearchTree) -> Vec<String> {
+    let lines = tree.access.iter().map(|one| format!("plugin {}: {}", one.plugin, one.describe()));
+    lines.collect()
+}
+
 /// Writes how a run ended.
 pub(super) fn outcome(outcome: &OutcomeNode, is_running: bool) -> String {
     let kind = match outcome.kind.as_str() {

@@ -96,8 +96,12 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
                 );
             }
         }
-        // The page and the JSON document have it.
-        Section::Setup => {}
+        // The page and the JSON document have the plugins with their digests.
+        Section::Setup => {
+            for one in tables::for_section(report, section).iter().skip(1) {
+                *out += &fold(&one.title, &table(&one.grid));
+            }
+        }
     }
 }
 

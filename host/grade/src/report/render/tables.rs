@@ -2,7 +2,7 @@
 //! or laid out.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use syrch_report::Table;
@@ -71,7 +71,7 @@ pub fn for_section(report: &RunReport, section: Section) -> Vec<Table> {
         }
         .into_iter()
         .collect(),
-        Section::Setup => vec![plugins(report)],
+        Section::Setup => std::iter::once(plugins(report)).chain(access(report)).collect(),
         Section::Verdict
         | Section::Notes
         | Section::Suite
@@ -625,4 +625,36 @@ fn plugins(report: &RunReport) -> Table {
         }
     }
     table
+}
+
+/// The wishes, grants and uses of plugins that are not built in.
+fn access(report: &RunReport) -> Option<Table> {
+    let columns = ["arm", "plugin", "wanted", "granted", "used", "denied", "stopped by"];
+    let mut table = Table::new("Grants of plugins that are not built in", columns);
+    for (arm, figures) in report.arms() {
+        for one in &figures.access {
+            let granted = one.granted.as_ref();
+            let granted =
+                granted.map_or_else(|| "all (in no lock)".to_owned(), |words| words.join(", "));
+            table.row(
+                [
+                    arm.name.clone(),
+                    one.plugin.clone(),
+                    one.wanted.join(", "),
+                    granted,
+                    count_each(&one.used),
+                    count_each(&one.denied),
+                    count_each(&one.limits),
+                ]
+                .map(|cell| json!(cell)),
+            );
+        }
+    }
+    table.non_empty()
+}
+
+/// The names with their counts, such as `llm 3, sql 1`.
+fn count_each(counts: &BTreeMap<String, u64>) -> String {
+    let each = counts.iter().map(|(name, count)| format!("{name} {count}"));
+    each.collect::<Vec<_>>().join(", ")
 }

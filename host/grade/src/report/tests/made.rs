@@ -96,6 +96,7 @@ pub(crate) fn answer(arm: &str, place: u64, verdict: Verdict) -> Graded {
         confidence: None,
         candidate_confidence: None,
         judgements: Vec::new(),
+        access: Vec::new(),
         cost: Cost {
             calls: 1,
             cached: 0,

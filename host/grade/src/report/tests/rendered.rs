@@ -1,9 +1,13 @@
 //! Tests that read rendered reports back.
 
+use std::collections::BTreeMap;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
+use syrch_core::Access;
+use syrch_report::Table;
 
 use super::made::{self, SKILLS};
 use crate::report::render::{csv, markdown, page, parquet as file, tables};
@@ -61,6 +65,38 @@ fn the_most_expensive_questions_are_listed_by_their_tokens() {
         )
         .is_empty()
     );
+}
+
+/// The tables of the set-up of a run.
+fn setup(header: &Header, graded: &[Graded]) -> Vec<Table> {
+    let report = BenchmarkReport::new(header, graded, "bag-v1");
+    tables::for_section(&report.into(), Section::Setup)
+}
+
+#[test]
+fn the_grants_of_plugins_are_added_over_all_searches() {
+    let (header, mut graded) = made::run(&SKILLS[..1], 3);
+    assert_eq!(setup(&header, &graded).len(), 1, "all plugins are built in");
+    for answer in &mut graded {
+        answer.access = vec![Access {
+            plugin: "votes".to_owned(),
+            digest: "a".repeat(64),
+            wanted: vec!["llm".to_owned(), "sql".to_owned()],
+            granted: Some(vec!["llm".to_owned()]),
+            used: [("llm".to_owned(), 2)].into(),
+            denied: [("sql".to_owned(), 1)].into(),
+            limits: BTreeMap::new(),
+        }];
+    }
+    let rows = setup(&header, &graded)[1].grid.rows.clone();
+    let row: Vec<&str> = rows[0].iter().map(|cell| cell.as_str().unwrap()).collect();
+    assert_eq!(
+        (rows.len(), &row[1..]),
+        (1, &["votes", "llm, sql", "llm", "llm 6", "sql 3", ""][..])
+    );
+    // Another grant is another row.
+    graded[2].access[0].granted = None;
+    assert_eq!(setup(&header, &graded)[1].grid.rows.len(), 2);
 }
 
 #[test]

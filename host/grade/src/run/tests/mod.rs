@@ -114,6 +114,7 @@ fn answer_of(item: &Item) -> Graded {
         confidence: Some(luck(item, "confidence", 1_000) as f64 / 1_000.0),
         candidate_confidence: None,
         judgements: Vec::new(),
+        access: Vec::new(),
         cost: Cost {
             calls: 1 + luck(item, "calls", 3) as u32,
             cached: luck(item, "cached", 2) as u32,
