@@ -1,5 +1,5 @@
-//! The endpoint over HTTP: its sessions and requests without one, behind the checks of whoever serves
-//! it.
+//! The endpoint over HTTP: its sessions and requests without one, behind the checks of whoever
+//! serves it.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ tokio::task_local! {
     static PLACE: Place;
 }
 
-/// Answers the requests of clients, whom the caller has admitted: by their token, the host that they
-/// name, and the page that sends them.
+/// Answers the requests of clients, whom the caller has admitted: by their token, the host that
+/// they name, and the page that sends them.
 pub struct Endpoint {
     sessions: Sessions,
     service: StreamableHttpService<Server, LocalSessionManager>,
@@ -63,8 +63,8 @@ impl Endpoint {
         Self { sessions, service }
     }
 
-    /// Answers a request in its session, or in a place of its own. The body of the response may be a
-    /// stream of events.
+    /// Answers a request in its session, or in a place of its own. The body of the response may be
+    /// a stream of events.
     pub async fn answer(
         &self,
         request: Request<Full<Bytes>>,

@@ -53,8 +53,8 @@ pub struct Slot {
 }
 
 impl Queue {
-    /// A queue with so many slots, at least 1, in which so many calls may wait: one more is refused,
-    /// and a single client may fill half of these places.
+    /// A queue with so many slots, at least 1, in which so many calls may wait: one more is
+    /// refused, and a single client may fill half of these places.
     #[must_use]
     pub fn new(slots: usize, waiting: usize) -> Self {
         let state = Mutex::default();
