@@ -105,7 +105,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "cli" => {
             &["app", "cases", "grading", "mcp", "optimizing", "otlp", "projects", "report", "serve"]
         }
-        "serve" => &["app", "grade", "journal"],
+        "serve" => &["app", "grade", "journal", "mcp"],
         "python" => &["app", "grading", "replies"],
         "mcp" | "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],

@@ -8,6 +8,7 @@ use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script};
 use tempfile::TempDir;
 
+use crate::bad_input::finish;
 use crate::endpoint::{Said, search};
 use crate::{host, shop};
 
@@ -59,8 +60,52 @@ impl Place {
     }
 }
 
+impl Place {
+    /// Confirms an answer of a batch.
+    fn add_answer(&self, answers: &str, id: &str, more: &[&str]) -> Said {
+        let words = ["add", "--answers", answers, "--id", id, "--by", "ann"];
+        self.examples_command(&[&words, more].concat())
+    }
+}
+
 fn writer() -> MockEndpoint {
     MockEndpoint::start(Script::new().on([], Reply::sql(STATEMENT, 0.6)))
+}
+
+#[test]
+fn an_answer_of_a_batch_is_confirmed_by_its_id() {
+    let place = Place::new();
+    let endpoint = writer();
+    let database = shop(place.path()).display().to_string();
+    let answers = place.path().join("answers.jsonl").display().to_string();
+    let lines = [
+        json!({"id": "french", "question": QUESTION}),
+        json!({"id": 2, "question": "How many French customers are there?", "conversation": "c"}),
+    ];
+    let mut command = place.with_state(host());
+    command.args(["batch", "--strategy", "single", "--min-confidence", "0", "--db", &database]);
+    command.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()]);
+    command.args(["-o", &answers]);
+    let lines = lines.map(|line| format!("{line}\n")).concat();
+    let output = finish(&mut command, lines);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (id, more, why) in [
+        ("french", [].as_slice(), "--db"),
+        ("3", &["--db", &database], "no line has the id `3`"),
+        ("2", &["--db", &database], "is of a conversation"),
+    ] {
+        let said = place.add_answer(&answers, id, more);
+        assert!(said.code == 2 && said.stderr.contains(why), "{id}: {}", said.all());
+    }
+    let added = place.add_answer(&answers, "french", &["--db", &database]);
+    assert_eq!(added.code, 0, "{}", added.all());
+    let again = place.ask_confirmed(QUESTION).document(0);
+    assert_eq!(
+        (&again["origin"]["kind"], &again["origin"]["by"]),
+        (&json!("verified"), &json!("ann"))
+    );
+    let twice = place.add_answer(&answers, "french", &["--db", &database]);
+    assert!(twice.stderr.contains("confirmed already"), "{}", twice.all());
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn server(database: &Path, flags: &[&str]) -> Command {
 }
 
 /// The members that a request of the stateless era carries.
-fn meta(capabilities: Value) -> Value {
+pub(crate) fn meta(capabilities: Value) -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": STATELESS,
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -36,7 +36,7 @@ fn meta(capabilities: Value) -> Value {
 }
 
 /// The parameters of a call of a tool.
-fn call(tool: &str, arguments: Value) -> Value {
+pub(crate) fn call(tool: &str, arguments: Value) -> Value {
     json!({"name": tool, "arguments": arguments})
 }
 

@@ -6,4 +6,5 @@ mod answers;
 mod client;
 mod comparisons;
 mod ends;
+mod mcp;
 mod page;

@@ -1,6 +1,6 @@
 // The page in Chromium, as its users use it. The test `serve::page` starts the servers and this.
 //
-// Usage: node run.mjs '{"tools": DIR, "out": DIR, "browser": PATH, "alone": FILE, "hostile": FILE, "report": FILE}', where the files are pages of traces and of a comparison.
+// Usage: node run.mjs '{"tools": DIR, "out": DIR, "browser": PATH, "alone": FILE, "hostile": FILE, "report": FILE, "optimized": FILE}', where the files are pages of traces, of a comparison and of an optimized statement.
 // A line `link? NAME` on standard output asks for an unused link of a server, and a line of standard input is that link: `rules` and `model` are
 // servers over a small shop, `metrics` is one with definitions of metrics, `hostile` is one over hostile names and cells.
 
@@ -98,6 +98,14 @@ async function see(page, view) {
   await page.emulateMedia({ media: "screen" });
 }
 
+/** A picture in light and dark of what does not stand still. */
+async function glance(page, view) {
+  for (const colorScheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(given.out, `${view}-${colorScheme}.png`), fullPage: true });
+  }
+}
+
 /** A page that is wider than its screen has to be scrolled sideways. */
 async function checkWidth(page, view) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -176,7 +184,7 @@ const tests = {
     const graph = page.getByRole("img", { name: /^Search graph/ });
     await graph.waitFor();
     await page.locator(".task.running").first().waitFor();
-    await page.screenshot({ path: join(given.out, "searching-light.png"), fullPage: true });
+    await glance(page, "searching");
     const label = () => graph.getAttribute("aria-label");
     const first = await label();
     await page.waitForFunction((first) => document.querySelector(".graph")?.getAttribute("aria-label") !== first, first);
@@ -228,6 +236,7 @@ const tests = {
     await page.locator(".sentence").getByText("simulated").waitFor();
     await page.getByText(/points \(95 %: /).waitFor();
     await page.getByText("60 rows").waitFor();
+    await page.locator("figure img").first().waitFor();
     await see(page, "evaluation");
     await page.getByLabel("Verdict").selectOption("wrong");
     const rows = await page.getByText(/^\d+ rows?$/).innerText();
@@ -237,6 +246,24 @@ const tests = {
     await page.getByRole("link", { name: /^Trace of/ }).first().click();
     await page.getByRole("heading", { name: "Trace" }).waitFor();
     await page.getByText(/^The search: /).first().waitFor();
+    await page.context().close();
+  },
+
+  async "a thousand answers are there within a second of the first load"() {
+    const link = await freshLink("many");
+    const page = await watch(`${new URL(link).origin}/`);
+    await page.goto(link);
+    await page.getByRole("heading", { name: "Ask", exact: true }).waitFor();
+    const { runs } = await page.evaluate(() => fetch("/api/v1/evaluations").then((response) => response.json()));
+    const other = await page.context().newPage();
+    const began = Date.now();
+    await other.goto(`${new URL(link).origin}/#/evaluations/${runs[0].run}`);
+    await other.getByText("1000 rows").waitFor();
+    await other.locator(".rows thead button").nth(1).click();
+    await other.locator('.rows th[aria-sort="ascending"]').waitFor();
+    const took = Date.now() - began;
+    console.log(`a thousand answers: ${took} ms`);
+    assert.ok(took < 1000, `${took} ms`);
     await page.context().close();
   },
 
@@ -275,7 +302,7 @@ const tests = {
     const stop = page.getByRole("button", { name: "Stop", exact: true });
     await stop.waitFor();
     await page.getByRole("progressbar", { name: "Answers" }).waitFor();
-    await page.screenshot({ path: join(given.out, "comparing-light.png"), fullPage: true });
+    await glance(page, "comparing");
     await stop.click();
     await page.getByRole("alert").getByText("interrupted").first().waitFor();
     await page.getByRole("link", { name: "Compare again" }).waitFor();
@@ -323,11 +350,25 @@ const tests = {
     await page.getByRole("heading", { name: "Comparison of single, retry3" }).waitFor();
     await page.locator(".sentence").getByText("simulated").waitFor();
     const pictures = page.locator("figure img");
+    await pictures.first().waitFor();
     assert.ok((await pictures.count()) >= 5, "there are no pictures");
     const drawn = await pictures.evaluateAll((all) => Promise.all(all.map((one) => one.decode().then(() => one.naturalWidth))));
     assert.ok(drawn.every((width) => width > 0), "a picture is not drawn");
     assert.equal(await page.getByRole("link").count(), 0, "there is nothing to open");
     await see(page, "report");
+    await page.context().close();
+  },
+
+  async "a report on an optimized statement stands alone, before and after side by side"() {
+    const page = await watch(pathToFileURL(given.optimized).href);
+    await page.goto(pathToFileURL(given.optimized).href);
+    await page.getByRole("heading", { name: /^Optimized: / }).waitFor();
+    await page.locator(".sentence").getByText(/ × faster /).waitFor();
+    await page.getByRole("region", { name: "Before" }).first().getByText("SELECT").waitFor();
+    await page.getByRole("region", { name: "After" }).first().getByText("SELECT").waitFor();
+    await page.locator("figure img").first().waitFor();
+    assert.ok(await page.locator("figure img").first().evaluate((one) => one.decode().then(() => one.naturalWidth > 0)));
+    await see(page, "optimized");
     await page.context().close();
   },
 
@@ -390,7 +431,7 @@ const tests = {
       await page.waitForTimeout(300);
       await checkWidth(page, view || "answer");
       await checkNames(page, `${view || "answer"} on a narrow screen`);
-      await page.screenshot({ path: join(given.out, `narrow-${view.replace("/", "-") || "answer"}.png`) });
+      await glance(page, `narrow-${view.replace("/", "-") || "answer"}`);
     }
     await page.context().close();
   },
@@ -417,6 +458,10 @@ const tests = {
     // A character that turns the direction stays within its own cell.
     const isolated = await page.locator(".rows td bdi").evaluateAll((cells) => cells.every((cell) => getComputedStyle(cell).unicodeBidi === "isolate"));
     assert.ok(isolated);
+    // One of 10 MB is more than a result may have, and the page says so.
+    await sql.fill("SELECT cell FROM huge");
+    await sql.press("Control+Enter");
+    await page.getByRole("alert").getByText("limit").waitFor();
     for (const odd of ["#/runs/%3Cscript%3E", "#/ask/../../x", "#/compare/a/%ff", "#/%00", "#/sql?sql=%3Cimg%20src%3Dx%20onerror%3D%22window.hit%3D1%22%3E"]) {
       await page.goto(`${origin}/${odd}`);
       await page.waitForTimeout(150);

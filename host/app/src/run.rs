@@ -109,9 +109,24 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
+        let meter = Meter::default();
+        self.search_as_metered(id, question, journal, (observer, ask), stop, &meter).await
+    }
+
+    /// [`Host::search_as`] with a new meter, which tells the cost also of a search that is dropped.
+    pub async fn search_as_metered(
+        &self,
+        id: &str,
+        question: impl Into<Turn>,
+        journal: Option<Result<PathBuf, JournalError>>,
+        (observer, ask): (Arc<dyn Observer>, Option<&dyn Ask>),
+        stop: &Stop,
+        meter: &Meter,
+    ) -> Searched {
         let turn = self.with_terms(question.into()).await;
         match self.start(id, &turn, RunKind::Search, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
+                meter.0.get_or_init(|| Arc::clone(&run.ledger));
                 let report = self.carry_out(turn.problem, &run, ask).await;
                 let access = run.list_access();
                 Searched { report, cost: cost(&run.ledger.spending()), access }

@@ -386,7 +386,7 @@ fn cost_of(cost: &CostReport) -> Cost {
 }
 
 /// The cost of a search so far, from its journal.
-fn cost_in(journal: &Journal) -> Cost {
+pub(crate) fn cost_in(journal: &Journal) -> Cost {
     let cost = SearchTree::from_journal(journal, Shown::default()).cost;
     let syrch_journal::Cost {
         calls,

@@ -12,15 +12,16 @@ use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
 use syrch_grade::run::{
-    Answered, End, Fault, Graded, Item, Judged, Judgement, RunBudgets, SystemUnderTest,
+    Answered, Cost, End, Fault, Graded, Item, Judged, Judgement, RunBudgets, SystemUnderTest,
     item_journal,
 };
 use syrch_grade::suite::ExpectedEnd;
 use syrch_grade::{Question, Verdict};
+use syrch_journal::Journal;
 use syrch_memory::MemoryCache;
 
 use super::arena::Arena;
-use super::ask::{Asked, Asker, Reviewed};
+use super::ask::{Asked, Asker, Reviewed, cost_in};
 use super::expected::Expected;
 use super::fuzz::Fuzzed;
 
@@ -333,5 +334,14 @@ impl SystemUnderTest for Grader {
 
     fn limit_together(&self, left: &RunBudgets) {
         self.asker.limit_together(left);
+    }
+
+    fn cost_of_dropped(&self, item: &Item) -> Option<Cost> {
+        let path = item_journal(&self.folder, &item.arm_name, &item.question.id);
+        match path.exists() {
+            true => Journal::read(&path).ok().map(|journal| cost_in(&journal)),
+            // It had not begun, or it leaves no journal.
+            false => self.has_journals.then(Cost::default),
+        }
     }
 }

@@ -1,56 +1,40 @@
 //! Streamable HTTP, with the checks of clients and the limits on connections.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
-use http_body_util::combinators::BoxBody;
+use http::{HeaderMap, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::transport::StreamableHttpServerConfig;
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 
-use crate::client::{Remote, SESSION};
+use crate::client::Remote;
 use crate::connections::Connections;
+use crate::endpoint::{Endpoint, refuse};
 use crate::server::{Error, Server};
-use crate::sessions::{Place, Sessions};
 
-/// The path of the one endpoint.
-const PATH: &str = "/mcp";
 /// The limit on open connections. A further one takes the place of the one that has been idle for
 /// the longest time. It is above the limit on sessions, each of which may have a stream of events
 /// open, so that a refusal can be sent.
 const CONNECTIONS: usize = 160;
-/// The limit on open sessions and requests without a session. A further one takes the place of the
-/// session that has been idle for the longest time, and is refused where none is idle.
-const OPEN: usize = 128;
-/// The time after which a refused client may try again, in seconds.
-const RETRY: &str = "5";
 /// The time in which the head of a request has to arrive.
 const HEAD: Duration = Duration::from_secs(10);
 /// The time in which its body has to arrive.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// The limit on the size of a request, in bytes.
 const BODY: usize = 1 << 20;
-/// The time after which a session without a request ends.
-const IDLE: Duration = Duration::from_secs(3_600);
 /// The number of random bytes in a token that the server makes.
 const RANDOM: usize = 24;
 /// The least length of a token that the user chooses, in characters.
 const SHORTEST: usize = 24;
-
-tokio::task_local! {
-    /// The place of the session, or of the request without one, that is being handled.
-    static PLACE: Place;
-}
 
 /// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the
 /// path of the address, `/TOKEN/mcp`, which no client leaves out. `Debug` never prints it.
@@ -96,14 +80,15 @@ impl Token {
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| token.trim());
-        let before = uri.path().strip_suffix(PATH).and_then(|before| before.strip_prefix('/'));
+        let before =
+            uri.path().strip_suffix(Endpoint::PATH).and_then(|before| before.strip_prefix('/'));
         let given = bearer.or(before).unwrap_or_default();
         Sha256::digest(given.as_bytes()) == Sha256::digest(self.0.as_bytes())
     }
 
     /// Returns whether a path is that of the endpoint, with the token or without.
     fn leads_to_endpoint(&self, path: &str) -> bool {
-        let before = path.strip_suffix(PATH);
+        let before = path.strip_suffix(Endpoint::PATH);
         before.is_some_and(|before| {
             before.is_empty() || before.strip_prefix('/') == Some(self.0.as_str())
         })
@@ -126,14 +111,13 @@ pub struct HttpOptions {
 pub struct Http {
     listener: TcpListener,
     address: SocketAddr,
-    endpoint: Endpoint,
+    guarded: Guarded,
 }
 
-/// The parts that answer requests.
-struct Endpoint {
+/// An endpoint with the token of its clients.
+struct Guarded {
     token: Token,
-    sessions: Sessions,
-    service: StreamableHttpService<Server, LocalSessionManager>,
+    endpoint: Endpoint,
 }
 
 impl Http {
@@ -157,38 +141,28 @@ impl Http {
             .enforce_origin_validation()
             .with_allowed_hosts(hosts.clone())
             .with_max_request_body_bytes(BODY);
-        let mut manager = LocalSessionManager::default();
-        manager.session_config.keep_alive = Some(IDLE);
-        let manager = Arc::new(manager);
-        let sessions = Sessions::new(Arc::clone(&manager), OPEN);
-        let server = server.clone();
-        // Called in `answer`, and outside of it to look up a tool.
-        let service = StreamableHttpService::new(
-            move || Ok(server.with_place(PLACE.try_with(Arc::clone).ok())),
-            manager,
-            config,
-        );
-        let endpoint = Endpoint { token: options.token, sessions, service };
-        Ok(Self { listener, address, endpoint })
+        let endpoint = Endpoint::with_config(server, config);
+        let guarded = Guarded { token: options.token, endpoint };
+        Ok(Self { listener, address, guarded })
     }
 
     /// The address of the endpoint, without the token.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("http://{}{PATH}", self.address)
+        format!("http://{}{}", self.address, Endpoint::PATH)
     }
 
     /// The address of the endpoint with the token, which is all that a client needs.
     #[must_use]
     pub fn url_with_token(&self) -> String {
-        format!("http://{}/{}{PATH}", self.address, self.endpoint.token.0)
+        format!("http://{}/{}{}", self.address, self.guarded.token.0, Endpoint::PATH)
     }
 
     /// Serves clients for as long as the future is polled; when it is dropped, sessions end.
     pub async fn serve(self) -> Infallible {
-        let _stop = self.endpoint.service.config.cancellation_token.clone().drop_guard();
+        let _stop = self.guarded.endpoint.close_on_drop();
         let connections = Arc::new(Connections::new(CONNECTIONS));
-        let endpoint = Arc::new(self.endpoint);
+        let guarded = Arc::new(self.guarded);
         loop {
             let Ok((stream, remote)) = self.listener.accept().await else {
                 // Out of file descriptors, for one: a pause, and again.
@@ -197,13 +171,13 @@ impl Http {
             };
             let connection = connections.open().await;
             let connections = Arc::clone(&connections);
-            let endpoint = Arc::clone(&endpoint);
+            let guarded = Arc::clone(&guarded);
             tokio::spawn(async move {
                 let handler = service_fn(|request| {
-                    let endpoint = Arc::clone(&endpoint);
+                    let guarded = Arc::clone(&guarded);
                     let connection = Arc::clone(&connection);
                     async move {
-                        let request = match admit(&endpoint, request).await {
+                        let mut request = match admit(&guarded.token, request).await {
                             Ok(request) => request,
                             Err((status, why)) => return Ok(refuse(status, why)),
                         };
@@ -211,7 +185,8 @@ impl Http {
                             // The connection ends in a moment, and this with it.
                             return std::future::pending().await;
                         };
-                        let response = answer(&endpoint, request, remote.ip()).await;
+                        request.extensions_mut().insert(Remote(remote.ip()));
+                        let response = guarded.endpoint.answer(request).await;
                         // The request lasts until its body, perhaps a stream of events, is sent.
                         let response = response.map(|body| {
                             body.map_frame(move |frame| {
@@ -249,11 +224,7 @@ type Refusal = (StatusCode, &'static str);
 
 /// Refuses requests without the token or to another path, and reads the others. Until then the
 /// connection is idle: whoever sends slowly keeps nobody waiting.
-async fn admit(
-    endpoint: &Endpoint,
-    request: Request<Incoming>,
-) -> Result<Request<Full<Bytes>>, Refusal> {
-    let token = &endpoint.token;
+async fn admit(token: &Token, request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Refusal> {
     if !token.admits(request.headers(), request.uri()) {
         return Err((StatusCode::UNAUTHORIZED, "the token is missing or wrong"));
     }
@@ -261,37 +232,6 @@ async fn admit(
         return Err((StatusCode::NOT_FOUND, "the endpoint is /mcp"));
     }
     collect_body(request).await
-}
-
-/// Answers a request in its session, or in a place of its own.
-async fn answer(
-    endpoint: &Endpoint,
-    mut request: Request<Full<Bytes>>,
-    remote: IpAddr,
-) -> Response<BoxBody<Bytes, Infallible>> {
-    let Endpoint { sessions, service, .. } = endpoint;
-    request.extensions_mut().insert(Remote(remote));
-    if let Some(id) = session_id(request.headers()) {
-        let held = sessions.hold(id);
-        return service.handle(request).await.map(|body| {
-            // The request lasts until its body, perhaps a stream of events, has gone out.
-            body.map_frame(move |frame| {
-                let _held = &held;
-                frame
-            })
-            .boxed()
-        });
-    }
-    let Some(place) = sessions.reserve().await else {
-        let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, "all sessions are in use");
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY));
-        return response;
-    };
-    let response = PLACE.scope(place, service.handle(request)).await;
-    if let Some(id) = session_id(response.headers()) {
-        sessions.note(id).await;
-    }
-    response
 }
 
 /// Reads the body of a request within the limits on its time and its size.
@@ -306,17 +246,6 @@ async fn collect_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>
         Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request is cut off")),
         Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request came too slowly")),
     }
-}
-
-/// The id of the session that headers name.
-fn session_id(headers: &HeaderMap) -> Option<&str> {
-    headers.get(SESSION)?.to_str().ok()
-}
-
-fn refuse(status: StatusCode, why: &'static str) -> Response<BoxBody<Bytes, Infallible>> {
-    let mut response = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
-    *response.status_mut() = status;
-    response
 }
 
 /// The hosts that a request may name: those given, the address itself and, on loopback, its names.

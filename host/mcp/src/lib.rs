@@ -2,14 +2,16 @@
 //! streams and over HTTP.
 //!
 //! [`Server::new`] takes an open [`syrch::Host`]; [`Server::serve_stdio`] serves one client over
-//! the standard streams of the process, and [`Http`] several over streamable HTTP. [`register`]
-//! prints what an editor or an assistant needs to start the server.
+//! the standard streams of the process, and [`Http`] several over streamable HTTP. [`Endpoint`] is
+//! one path of a server that has other paths and checks of its own. [`register`] prints what an
+//! editor or an assistant needs to start the server.
 
 mod ask;
 mod catalog;
 mod clarify;
 mod client;
 mod connections;
+mod endpoint;
 mod explain;
 mod handler;
 mod http;
@@ -28,5 +30,7 @@ mod stdio;
 mod tools;
 
 pub use crate::http::{Http, HttpOptions, Token};
+pub use endpoint::Endpoint;
 pub use options::{Options, Scrub};
+pub use queue::{Queue, Refusal, Slot};
 pub use server::{Error, Server};

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::queue::Queue;
+
 /// Takes secrets out of everything that goes to a client.
 pub trait Scrub: Send + Sync {
     /// Called with each value before it is sent.
@@ -13,11 +15,8 @@ pub trait Scrub: Send + Sync {
 /// The settings of a server beside those of its host.
 #[derive(Clone)]
 pub struct Options {
-    /// The number of searches and statements that run at once, at least 1.
-    pub searches: usize,
-    /// The number of calls that wait for a slot; one more is refused. A single client may fill half
-    /// of these places.
-    pub waiting: usize,
+    /// The slots of searches and statements, which others of the process may use as well.
+    pub queue: Queue,
     /// The limit on the cost of all calls of this server, in millionths of a dollar. It needs a
     /// limit for each call, which is reserved before the call begins.
     pub total_micros: Option<u64>,

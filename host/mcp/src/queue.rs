@@ -3,12 +3,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+/// The time between two looks at a queue that is to become idle.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// The reason why a call gets no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// Too many calls wait.
     #[error("the server is busy: too many calls wait; try again later")]
     Full,
@@ -20,7 +24,7 @@ pub(crate) enum Refusal {
 /// Gives slots to calls. A slot that becomes free goes to the client that holds the fewest, and
 /// among those to the call that waits longest.
 #[derive(Clone)]
-pub(crate) struct Queue {
+pub struct Queue {
     shared: Arc<Shared>,
 }
 
@@ -43,14 +47,16 @@ struct Waiter {
 }
 
 /// A slot, which returns to the queue when it is dropped.
-pub(crate) struct Slot {
+pub struct Slot {
     shared: Arc<Shared>,
     client: String,
 }
 
 impl Queue {
-    /// A queue with so many slots, in which so many calls may wait.
-    pub(crate) fn new(slots: usize, waiting: usize) -> Self {
+    /// A queue with so many slots, at least 1, in which so many calls may wait: one more is
+    /// refused, and a single client may fill half of these places.
+    #[must_use]
+    pub fn new(slots: usize, waiting: usize) -> Self {
         let state = Mutex::default();
         Self { shared: Arc::new(Shared { slots: slots.max(1), waiting, state }) }
     }
@@ -59,16 +65,32 @@ impl Queue {
     ///
     /// # Errors
     /// When too many calls wait already, of this client or of all.
-    pub(crate) async fn acquire(&self, client: &str) -> Result<Slot, Refusal> {
+    pub async fn acquire(&self, client: &str) -> Result<Slot, Refusal> {
         self.wait(client, true).await
     }
 
-    /// Waits for the slot that a call gave back while its user was thinking, however many wait.
+    /// Waits for a slot, however many wait: for a call that gave its slot back while its user was
+    /// thinking, or one that was counted before.
     ///
     /// # Errors
     /// When the queue ends.
-    pub(crate) async fn acquire_again(&self, client: &str) -> Result<Slot, Refusal> {
+    pub async fn acquire_again(&self, client: &str) -> Result<Slot, Refusal> {
         self.wait(client, false).await
+    }
+
+    /// The numbers of calls that hold a slot, and of those that wait for one.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let state = self.shared.lock();
+        let waiting = state.waiting.iter().filter(|waiter| !waiter.sender.is_closed());
+        (state.count(), waiting.count())
+    }
+
+    /// Waits until no call holds a slot or waits for one.
+    pub async fn wait_until_idle(&self) {
+        while self.counts() != (0, 0) {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     async fn wait(&self, client: &str, is_bounded: bool) -> Result<Slot, Refusal> {

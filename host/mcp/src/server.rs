@@ -69,7 +69,6 @@ pub struct Server {
 struct Shared {
     host: Host,
     options: Options,
-    queue: Queue,
     spending: Spending,
     recent: Recent,
     conversations: Conversations,
@@ -89,7 +88,6 @@ impl Server {
         let codec = RequestStateCodec::try_new(key.to_vec())
             .map_err(|error| Error::Random(error.to_string()))?;
         let shared = Shared {
-            queue: Queue::new(options.searches, options.waiting),
             spending: Spending::new(options.total_micros),
             recent: Recent::default(),
             conversations: Conversations::default(),
@@ -131,7 +129,7 @@ impl Server {
     }
 
     pub(crate) fn queue(&self) -> &Queue {
-        &self.shared.queue
+        &self.shared.options.queue
     }
 
     pub(crate) fn spending(&self) -> &Spending {

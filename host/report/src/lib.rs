@@ -7,13 +7,12 @@
 pub mod csv;
 pub mod json;
 pub mod markdown;
-mod page;
+pub mod page;
 pub mod picture;
 mod section;
 mod table;
 pub mod terminal;
 pub mod words;
 
-pub use page::Html;
 pub use section::Keys;
 pub use table::{Grid, Table, plain};

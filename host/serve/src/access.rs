@@ -201,20 +201,31 @@ impl Access {
         is_named || is_plain && self.is_own(host)
     }
 
-    /// The client of a request, by its token or its session.
-    pub(crate) fn client(&self, headers: &HeaderMap) -> Result<Client, Problem> {
+    /// The program of a request, by its token alone.
+    pub(crate) fn program(&self, headers: &HeaderMap) -> Result<Client, Problem> {
+        self.check_token(headers)?.ok_or_else(|| deny_unknown("send the token of `--token-file`"))
+    }
+
+    /// The client of the token in a request; `None` if there is none in it.
+    fn check_token(&self, headers: &HeaderMap) -> Result<Option<Client>, Problem> {
         let bearer = headers
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok())
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| token);
-        if let Some(text) = bearer {
-            let given = Token(hash(text.trim()));
-            return match self.token {
-                Some(token) if token == given => Ok(Client(token.0)),
-                _ => Err(deny_unknown("the token is wrong")),
-            };
+        let Some(text) = bearer else { return Ok(None) };
+        let given = Token(hash(text.trim()));
+        match self.token {
+            Some(token) if token == given => Ok(Some(Client(token.0))),
+            _ => Err(deny_unknown("the token is wrong")),
+        }
+    }
+
+    /// The client of a request, by its token or its session.
+    pub(crate) fn client(&self, headers: &HeaderMap) -> Result<Client, Problem> {
+        if let Some(client) = self.check_token(headers)? {
+            return Ok(client);
         }
         let name = self.cookie_name();
         let cookies =

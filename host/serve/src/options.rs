@@ -17,6 +17,8 @@ pub struct Options {
     /// The token of programs; `None` if clients have nothing but links. An address that is not a
     /// loopback address needs one.
     pub token: Option<Token>,
+    /// True if clients with the token are served by MCP, too.
+    pub mcp: bool,
     /// The folder in which accepted searches are noted until they end, so that the next server
     /// resumes them; `None` if nothing is resumed.
     pub unfinished: Option<PathBuf>,

@@ -47,7 +47,7 @@ pub(crate) async fn file(request: Request) -> Response {
 }
 
 /// Makes a page that shows a document and loads nothing: a file that is opened from a disk. `view`
-/// names the component that shows it: `trace` or `report`.
+/// names the component that shows it: `trace`, `report` or `parts`.
 #[must_use]
 pub fn static_page(title: &str, view: &str, document: &Value) -> String {
     let mut document = json!({"view": view, "title": title, "document": document});
@@ -66,14 +66,18 @@ pub fn static_page(title: &str, view: &str, document: &Value) -> String {
     )
 }
 
-/// Cuts the long texts of a document, of which the page shows no more.
+/// Cuts the long texts of a document, of which the page shows no more. A part of a picture would be
+/// none.
 fn cut_texts(document: &mut Value) {
     match document {
         Value::String(long) if long.chars().nth(LONGEST).is_some() => {
             *long = clip_with_remark(long, LONGEST).into_owned();
         }
         Value::Array(items) => items.iter_mut().for_each(cut_texts),
-        Value::Object(members) => members.values_mut().for_each(cut_texts),
+        Value::Object(members) => {
+            let texts = members.iter_mut().filter(|(name, _)| *name != "svg");
+            texts.for_each(|(_, member)| cut_texts(member));
+        }
         _ => {}
     }
 }
@@ -103,6 +107,14 @@ mod tests {
     use sha2::{Digest, Sha256};
 
     use super::*;
+
+    #[test]
+    fn long_texts_are_cut_and_pictures_are_not() {
+        let long = "x".repeat(LONGEST + 1);
+        let page = static_page("", "report", &json!({"text": long, "svg": long}));
+        assert!(page.contains(&format!("\"svg\":\"{long}\"")));
+        assert!(!page.contains(&format!("\"text\":\"{long}")));
+    }
 
     #[test]
     fn hostile_documents_stay_data() {

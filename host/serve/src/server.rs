@@ -29,7 +29,7 @@ pub enum ServeError {
     /// Other machines could reach the server, and there is no token that keeps them out.
     #[error("{0} can be reached by other machines, and there is no token for it")]
     Open(SocketAddr),
-    /// The system has no random bytes for links.
+    /// The system has no random bytes for links or for the keys of MCP.
     #[error("the system has no random bytes: {0}")]
     Random(String),
     /// An error of the host.
@@ -71,6 +71,10 @@ impl Server {
         let database = DatabaseUrl::parse(&host.settings().database).to_string();
         let comparisons = Comparisons::new(Arc::clone(&program), &options, database);
         let resumed = searches.resume_unfinished() + comparisons.resume_unfinished();
+        let mcp = options.mcp.then(|| {
+            routes::mcp::endpoint(host.clone(), Arc::clone(&program), searches.queue().clone())
+        });
+        let mcp = mcp.transpose().map_err(|error| ServeError::Random(error.to_string()))?;
         let served = Arc::new(Served {
             host,
             program,
@@ -82,6 +86,7 @@ impl Server {
             summaries: routes::Summaries::default(),
             evaluations: options.evaluations,
             reports: routes::Reports::default(),
+            mcp,
             busy: Mutex::default(),
         });
         Ok(Self { listener, address, served, resumed })

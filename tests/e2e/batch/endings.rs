@@ -117,6 +117,20 @@ fn lines_beyond_the_budget_are_not_asked() {
 }
 
 #[test]
+fn a_search_that_the_time_cuts_off_says_what_it_cost() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::always(Reply::hang()));
+    let mut command = batch_command(&place, &endpoint, "--workers 1 --total-time 3");
+    let (answers, stderr) = batch(&mut command, line(1) + &line(2), 16);
+    assert_eq!(outcomes(&answers), [(1, "failed", "budget"), (2, "failed", "budget")]);
+    let message = answers[0]["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("cut off: "), "{message}");
+    assert_eq!(answers[0]["cost"]["calls"], 1, "{answers:#?}");
+    assert_eq!(answers[1]["cost"], Value::Null, "it was not asked");
+    assert!(stderr.contains("2 failed · 1 call"), "{stderr}");
+}
+
+#[test]
 fn searches_under_way_keep_to_the_budget_of_all() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(count()));

@@ -71,6 +71,9 @@ fn the_time_of_a_run_ends_the_search_in_flight() {
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
     assert_eq!(endpoint.count(), 1);
     assert!(said.stderr.contains("--total-time"), "{}", said.all());
+    let warnings = said.document(16)["warnings"].to_string();
+    let cost = "cut off cost more than the figures show: 1 search took 1 model call, ";
+    assert!(warnings.contains(cost), "{warnings}");
 }
 
 #[test]

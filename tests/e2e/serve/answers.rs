@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use syrch_kit::{MockEndpoint, Reply, Script, has_program, repository, scratch, sqlite};
+use syrch_kit::{MockEndpoint, Reply, Script, has_program, repository, scratch, sqlite, zoo};
 
 use super::client::{Response, Server, compare, read_events, serve, serve_with};
 use crate::endpoint::{PLAN, WRITE, for_task, plan, subtask};
@@ -207,6 +207,7 @@ fn the_server_describes_its_database_its_plugins_and_itself() {
     let schema = server.get("/schema");
     assert_eq!(schema.header("content-type"), "application/json");
     assert_eq!(schema.json()["tables"][0]["name"], "<script>alert(1)</script>");
+    assert_eq!(schema.json()["tables"][0]["sql_name"], "\"<script>alert(1)</script>\"");
     let about = server.get("/server").json();
     assert_eq!((&about["schema"], &about["model"]), (&json!("syrch.server/1"), &Value::Null));
     assert_eq!((&about["dialect"], &about["limits"]["searches"]), (&json!("sqlite"), &json!(64)));
@@ -243,10 +244,38 @@ fn the_server_describes_its_database_its_plugins_and_itself() {
 }
 
 #[test]
+fn the_grants_of_the_lock_are_those_of_the_plugins() {
+    let folder = scratch();
+    let lock = folder.path().join("syrch.lock");
+    let component = folder.path().join("votes.wasm");
+    let mut bytes = std::fs::read(zoo::builtin_path("consistency")).unwrap();
+    bytes.extend(b"\0\x02\x01x");
+    std::fs::write(&component, bytes).unwrap();
+    let mut add = host();
+    add.env("SYRCH_LOCK", &lock).args(["plugin", "add", "--yes", "--deny", "llm"]).arg(&component);
+    assert!(add.status().unwrap().success());
+    let mut command = serve(&shop(folder.path()), folder.path());
+    command.env("SYRCH_LOCK", &lock).args(["--solver", "votes"]);
+    let plugins = Server::start(command).get("/plugins").json();
+    let plugins = plugins["plugins"].as_array().unwrap();
+    for plugin in plugins {
+        let granted = &plugin["granted"];
+        match plugin["role"].as_str() {
+            Some("solver") => {
+                let granted = granted.as_array().unwrap();
+                assert!(!granted.is_empty() && !granted.contains(&json!("llm")), "{plugin:#}");
+            }
+            _ => assert!(granted.is_null(), "{plugin:#}"),
+        }
+    }
+    assert!(plugins.iter().any(|plugin| plugin["role"] == "solver"));
+}
+
+#[test]
 fn evaluations_are_listed_reported_and_traced() {
     let folder = scratch();
     let database = shop(folder.path());
-    compare(folder.path());
+    compare(folder.path(), 30);
     let server = Server::start(serve(&database, folder.path()));
     let runs = server.get("/evaluations").json();
     let run = &runs["runs"][0];

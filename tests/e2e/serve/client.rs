@@ -59,9 +59,10 @@ impl Response {
     }
 }
 
-/// Compares two strategies on a small suite over the shop of that folder, with a simulated model.
-pub(super) fn compare(folder: &Path) {
-    std::fs::write(folder.join("suite.jsonl"), suite(30)).unwrap();
+/// Compares two strategies on a suite of so many questions over the shop of that folder, with a
+/// simulated model.
+pub(super) fn compare(folder: &Path, questions: usize) {
+    std::fs::write(folder.join("suite.jsonl"), suite(questions)).unwrap();
     let mut command = host();
     command.env("SYRCH_STATE_DIR", folder.join("state")).current_dir(folder);
     command.args(["compare", "single", "retry3", "suite.jsonl", "--seeds", "1"]);

@@ -8,6 +8,7 @@ use syrch_kit::{MockEndpoint, Reply, Script, repository, scratch, skip, sqlite};
 
 use super::client::{Server, compare, serve, serve_with};
 use crate::endpoint::{PLAN, for_task, plan, subtask};
+use crate::optimize::{SLOW, Slow};
 use crate::{host, shop};
 
 /// The folder of the tools, which `tests/page/install.sh` fills; `None` if they are not installed,
@@ -58,7 +59,9 @@ fn hostile(folder: &Path) -> PathBuf {
              (2, 'javascript:window.hit=1', '\u{202e}\u{2066}turned'),
              (3, hex(zeroblob(400000)), '</script><script>window.hit=1</script>'),
              (4, hex(zeroblob(400000)), '{{constructor.constructor(\"window.hit=1\")()}}'),
-             (5, '&lt;b&gt;', char(0, 7, 27, 10, 13) || 'controls');",
+             (5, '&lt;b&gt;', char(0, 7, 27, 10, 13) || 'controls');
+         CREATE TABLE huge(cell TEXT);
+         INSERT INTO huge VALUES (hex(zeroblob(5000000)));",
     )
 }
 
@@ -67,6 +70,13 @@ fn write_trace(server: &Server, question: &str, folder: &Path) -> PathBuf {
     let run = server.begin(&serde_json::json!({"question": question}));
     server.events(&run, 0);
     write_page(folder, &["trace", "show", &run, "--rows", "full", "--html"])
+}
+
+/// Writes the report on an optimized statement into a file.
+fn write_optimized(slow: &Slow) -> PathBuf {
+    let output = slow.optimize(SLOW, "--report optimized.html").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    slow.path().join("optimized.html")
 }
 
 /// Writes a page into a file, the last argument of these words.
@@ -83,13 +93,16 @@ fn write_page(folder: &Path, words: &[&str]) -> PathBuf {
 fn the_page_works_in_a_browser() {
     let Some(tools) = tools() else { return };
     let folder = scratch();
-    let folders = ["rules", "model", "hostile"].map(|name| folder.path().join(name));
+    let folders = ["rules", "model", "hostile", "many"].map(|name| folder.path().join(name));
     let defined = crate::defined::shop();
     let mut metrics = serve(&defined.path().join("shop.sqlite"), defined.path());
     metrics.arg("--semantics").arg(defined.path().join("shop.yml"));
     folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     let endpoint = model();
-    shop(&folders[0]);
+    let slow = Slow::new();
+    for place in [0, 3] {
+        shop(&folders[place]);
+    }
     let questions = (0..8).map(|number| {
         let question = format!("How many customers are there in France? ({number})");
         let gold = "SELECT count(*) FROM customers WHERE country = 'France'";
@@ -99,11 +112,13 @@ fn the_page_works_in_a_browser() {
         format!("{line}\n")
     });
     std::fs::write(folders[1].join("suite.jsonl"), questions.collect::<String>()).unwrap();
-    compare(&folders[0]);
+    compare(&folders[0], 30);
+    compare(&folders[3], 500);
     let mut servers = [
         ("rules", Server::start(serve(&shop(&folders[0]), &folders[0]))),
         ("model", Server::start(serve_with(&endpoint, &shop(&folders[1]), &folders[1]))),
         ("metrics", Server::start(metrics)),
+        ("many", Server::start(serve(&folders[3].join("shop.sqlite"), &folders[3]))),
         ("hostile", Server::start(serve(&hostile(&folders[2]), &folders[2]))),
     ];
     let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
@@ -114,8 +129,9 @@ fn the_page_works_in_a_browser() {
     let given = serde_json::json!({
         "tools": tools, "out": tools.join("pictures"), "browser": browser.trim(),
         "alone": write_trace(&servers[1].1, question, &folders[1]),
+        "optimized": write_optimized(&slow),
         "report": write_page(&folders[0], &["report", "--report"]),
-        "hostile": write_trace(&servers[3].1, markup, &folders[2]),
+        "hostile": write_trace(&servers[4].1, markup, &folders[2]),
     });
     let script = repository().join("tests/page/run.mjs");
     let mut node = Command::new("node");
@@ -134,5 +150,5 @@ fn the_page_works_in_a_browser() {
         }
     }
     assert!(node.wait().unwrap().success(), "{said}");
-    assert!(said.lines().filter(|line| line.starts_with("passed: ")).count() >= 16, "{said}");
+    assert!(said.lines().filter(|line| line.starts_with("passed: ")).count() >= 19, "{said}");
 }

@@ -23,7 +23,7 @@ use super::{Ending, Line, Options, Order, Question, Reply};
 use crate::conversation::Conversation;
 use crate::report::CostReport;
 use crate::report::Searched;
-use crate::{Error, Silent, search};
+use crate::{Error, Meter, Observer, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.
 const WINDOW: usize = 64;
@@ -119,7 +119,7 @@ enum Done {
     Searched(Box<Searched>),
     NoHost(NoHost),
     /// The time of the whole batch was over before.
-    Late,
+    Late(Box<CostReport>),
 }
 
 /// A line under way: its place in the order, its id and its number.
@@ -340,9 +340,13 @@ impl<'a> Answers<'a> {
         let left = self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
         let task = self.running.spawn(async move {
             let mut conversation = conversation;
-            let asked = ask(&hosts, question, &mut conversation, traces.as_deref());
+            let meter = Meter::default();
+            let asked = ask(&hosts, question, &mut conversation, traces.as_deref(), &meter);
             let done = match left {
-                Some(left) => tokio::time::timeout(left, asked).await.unwrap_or(Done::Late),
+                Some(left) => {
+                    let done = tokio::time::timeout(left, asked).await;
+                    done.unwrap_or_else(|_| Done::Late(Box::new(meter.cost())))
+                }
                 None => asked.await,
             };
             (done, conversation)
@@ -378,15 +382,21 @@ impl<'a> Answers<'a> {
                 }
                 Reply::from_search(id, number, *searched, self.hosts.simulation_label())
             }
-            Ok(Done::Late) => {
+            Ok(Done::Late(cost)) => {
                 self.totals.used_up = Some(UsedUp::Time);
+                self.totals.pay(&cost);
                 let message = "cut off: the seconds of the whole batch are used up".to_owned();
-                Reply::from_budget(id, number, message)
+                let cost = (cost.calls > 0 || cost.count_cache_hits() > 0).then_some(*cost);
+                Reply { cost, ..Reply::from_budget(id, number, message) }
             }
             Ok(Done::NoHost(NoHost::Line(fault))) => Reply::from_fault(id, number, fault),
             Ok(Done::NoHost(NoHost::Fatal(error))) => return Some(Stopped::Fatal(error)),
             Err(error) if error.is_cancelled() => return None,
             Err(error) => Reply::from_fault(id, number, panic_fault(error)),
+        };
+        let reply = Reply {
+            conversation: key.as_ref().map(|(_, conversation)| conversation.clone()),
+            ..reply
         };
         let outage = reply
             .error
@@ -453,6 +463,7 @@ async fn ask(
     question: Question,
     conversation: &mut Conversation,
     traces: Option<&Path>,
+    meter: &Meter,
 ) -> Done {
     let host = match hosts.get(question.db.as_deref()).await {
         Ok(host) => host,
@@ -462,8 +473,9 @@ async fn ask(
     let journal = traces.map(|folder| Folder::new(PathBuf::from(folder)).place(&run));
     let problem = question.problem();
     if question.conversation.is_none() {
-        let searched =
-            host.search_as(&run, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+        let beside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+        let stop = Stop::new();
+        let searched = host.search_as_metered(&run, problem, journal, beside, &stop, meter).await;
         return Done::Searched(Box::new(searched));
     }
     if let Some(report) = conversation.explain(&problem.question) {
@@ -479,8 +491,9 @@ async fn ask(
             return Done::Searched(Box::new(Searched { report, cost, access: Vec::new() }));
         }
     };
-    let observer = Arc::new(Silent);
-    let searched = host.search_as(&run, turn.clone(), journal, observer, None, &Stop::new()).await;
+    let beside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+    let stop = Stop::new();
+    let searched = host.search_as_metered(&run, turn.clone(), journal, beside, &stop, meter).await;
     conversation.remember(&host, &turn, searched.report.as_ref()).await;
     Done::Searched(Box::new(searched))
 }

@@ -21,6 +21,9 @@ pub struct Reply {
     pub error: Option<Fault>,
     /// The line's number, from 1.
     pub line: u64,
+    /// The conversation in which the line was asked, from which its question may go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<String>,
     /// The simulated model that was asked, by its label; `None` if a real one was asked, or none at
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +76,7 @@ impl Reply {
             answer: None,
             error: Some(error),
             line,
+            conversation: None,
             simulated: None,
             cost: None,
             is_open: false,
@@ -100,6 +104,7 @@ impl Reply {
                 answer: Some(document),
                 error: None,
                 line,
+                conversation: None,
                 simulated,
                 cost: None,
                 is_open: false,

@@ -490,6 +490,7 @@ fn large_replies_weigh_what_they_hold() {
             answer: Some(document),
             error: None,
             line: 1,
+            conversation: None,
             simulated: None,
             cost: None,
             is_open: false,

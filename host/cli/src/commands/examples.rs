@@ -1,6 +1,8 @@
 //! `examples`: confirms the answer of a run, so that its statement answers the same question from
 //! then on, and lists what was confirmed.
 
+mod batch;
+
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,6 +10,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use serde_json::json;
+use syrch::Settings;
 use syrch::databases::open_database;
 use syrch::journal::{Journal, SearchTree, Shown};
 use syrch::knowledge::{ExampleLine, example_lines};
@@ -43,8 +46,14 @@ pub(crate) enum ExamplesCommand {
 #[derive(Args)]
 pub(crate) struct AddArgs {
     /// A run's id, the beginning of it, `last`, or the path of a journal
-    #[arg(value_name = "RUN")]
-    pub(crate) run: String,
+    #[arg(value_name = "RUN", required_unless_present = "answers")]
+    pub(crate) run: Option<String>,
+    /// A file of answers that `batch` wrote, of which --id names one; its database is given by --db
+    #[arg(long, value_name = "FILE", conflicts_with = "run", requires = "id")]
+    pub(crate) answers: Option<PathBuf>,
+    /// The id of the answer in --answers
+    #[arg(long, value_name = "ID", requires = "answers")]
+    pub(crate) id: Option<String>,
     /// Your name, which answers show
     #[arg(long, value_name = "NAME")]
     pub(crate) by: String,
@@ -54,6 +63,9 @@ pub(crate) struct AddArgs {
     /// Semantics files: an answer under other definitions is not confirmed
     #[arg(long, value_name = "FILE")]
     pub(crate) semantics: Vec<PathBuf>,
+    /// The options of a database.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
 }
 
 /// The flags of `examples list`.
@@ -73,7 +85,7 @@ pub(crate) struct ListArgs {
 impl Run for ExamplesCommand {
     fn config_flags(&self) -> Option<Given<'_>> {
         match self {
-            Self::Add(_) => Some(Given::default()),
+            Self::Add(arguments) => Some(Given::new(&arguments.flags, &[])),
             Self::List(arguments) => Some(Given::new(&arguments.flags, &[])),
         }
     }
@@ -116,9 +128,12 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
     if by.is_empty() || by.len() > 100 || by.chars().any(char::is_control) {
         return Err(Failure::usage("--by is no name: it has 1 to 100 characters in one line"));
     }
-    let (_, journal) = trace::open(context, &arguments.run)?;
-    let (question, sql) = read_answer(&journal)?;
-    if journal.header.defined.follows {
+    let Answered { question, sql, follows, dialect, semantics, settings } = match &arguments.answers
+    {
+        Some(path) => batch::read_answer(context, path, arguments.id.as_deref().unwrap_or(""))?,
+        None => read_run(context, arguments.run.as_deref().unwrap_or_default())?,
+    };
+    if follows {
         return Err(Failure::usage(format!("the question `{question}` goes on from another one"))
             .hint("ask it in full by itself, and confirm that run"));
     }
@@ -129,14 +144,19 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         ))
         .hint("ask it with the days in it, such as `in May 2026`, and confirm that run"));
     }
-    let semantics = read_settings(&journal.header)?.semantics.digest;
     let now = read_present(context, &arguments.semantics)?;
-    let digest = now.as_ref().map(|(_, digest)| digest);
-    if semantics.is_some() && digest.is_some() && semantics.as_ref() != digest {
-        return Err(Failure::usage("the semantics files have changed since the run")
-            .hint("ask the question again, and confirm that run"));
-    }
-    let (catalog, tables) = read_tables(context, &journal, &sql).await?;
+    let digest = now.as_ref().map(|(_, digest)| digest.clone());
+    let semantics = match semantics {
+        Known::Recorded(semantics)
+            if semantics.is_some() && digest.is_some() && semantics != digest =>
+        {
+            return Err(Failure::usage("the semantics files have changed since the run")
+                .hint("ask the question again, and confirm that run"));
+        }
+        Known::Recorded(semantics) => semantics,
+        Known::AsNow => digest,
+    };
+    let (catalog, tables) = read_tables(&settings, &sql, &dialect).await?;
     let shape = read_shape(&catalog, &tables).ok_or_else(|| {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;
@@ -174,6 +194,46 @@ fn confirms_same(left: &ExampleLine, right: &ExampleLine) -> bool {
     left.question == right.question && left.sql == right.sql && shapes[0] == shapes[1]
 }
 
+/// An answer that is to be confirmed.
+struct Answered {
+    question: String,
+    sql: String,
+    /// True if its question goes on from another one.
+    follows: bool,
+    /// The name of the dialect of its statement.
+    dialect: String,
+    semantics: Known,
+    /// The settings of its database.
+    settings: Settings,
+}
+
+/// The digest of the semantics files under which an answer was given.
+enum Known {
+    Recorded(Option<String>),
+    /// It is not recorded: the person who confirms the answer does so under those of now.
+    AsNow,
+}
+
+/// The answer of a run.
+fn read_run(context: &Context, run: &str) -> Outcome<Answered> {
+    let (_, journal) = trace::open(context, run)?;
+    let (question, sql) = read_answer(&journal)?;
+    let recorded = read_settings(&journal.header)?;
+    let mut settings = context.config.effective.settings.clone();
+    settings.database = with_secrets(&recorded.database, &settings.database)?;
+    settings.tables.clone_from(&recorded.tables);
+    settings.imports = settings.imports.with_options_of(&recorded.imports);
+    settings.servers.named = Some(settings.database.clone());
+    Ok(Answered {
+        question,
+        sql,
+        follows: journal.header.defined.follows,
+        dialect: journal.header.catalog.dialect.name().to_owned(),
+        semantics: Known::Recorded(recorded.semantics.digest),
+        settings,
+    })
+}
+
 /// The question of a run and the statement that answered it.
 fn read_answer(journal: &Journal) -> Outcome<(String, String)> {
     let run = &journal.header.run;
@@ -189,19 +249,19 @@ fn read_answer(journal: &Journal) -> Outcome<(String, String)> {
     Ok((journal.header.problem.question.clone(), sql))
 }
 
-/// The catalog of a run's database as it is now, and the tables that a statement reads.
+/// The catalog of a database as it is now, and the tables that a statement reads.
 async fn read_tables(
-    context: &Context,
-    journal: &Journal,
+    settings: &Settings,
     sql: &str,
+    dialect: &str,
 ) -> Outcome<(std::sync::Arc<Catalog>, Vec<String>)> {
-    let recorded = read_settings(&journal.header)?;
-    let mut settings = context.config.effective.settings.clone();
-    settings.database = with_secrets(&recorded.database, &settings.database)?;
-    settings.tables.clone_from(&recorded.tables);
-    settings.imports = settings.imports.with_options_of(&recorded.imports);
-    settings.servers.named = Some(settings.database.clone());
-    let database = open_database(&settings).await?;
+    let database = open_database(settings).await?;
+    let own = database.dialect();
+    if own.name() != dialect {
+        let own = own.name();
+        let why = format!("the statement is in `{dialect}`, and the database speaks `{own}`");
+        return Err(Failure::usage(why));
+    }
     let catalog = database.catalog().await.map_err(syrch::Error::from)?;
     let facts = database.check(&SqlQuery::new(sql)).await.map_err(syrch::Error::from)?;
     Ok((catalog, facts.tables))

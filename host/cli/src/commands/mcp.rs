@@ -12,7 +12,7 @@ use syrch::databases::{database_name, database_path};
 use syrch::models::check_prices;
 use syrch::syrch_core::DatabaseUrl;
 use syrch_mcp::register::Client;
-use syrch_mcp::{Error, Http, HttpOptions, Options, Scrub, Server, Token};
+use syrch_mcp::{Error, Http, HttpOptions, Options, Queue, Scrub, Server, Token};
 
 use super::graded::number;
 use super::{Context, Run, asking};
@@ -172,8 +172,7 @@ async fn open(context: &mut Context, arguments: &McpArgs) -> Outcome<Server> {
     };
     context.console.clear();
     let options = Options {
-        searches: usize::from(arguments.searches),
-        waiting: usize::from(arguments.waiting),
+        queue: Queue::new(arguments.searches.into(), arguments.waiting.into()),
         total_micros: arguments.total_usd.map(|usd| (usd * 1e6) as u64),
         scrub: Arc::new(Scrubbing(context.scrubber.clone())),
     };

@@ -60,6 +60,10 @@ pub(crate) struct ServeArgs {
     /// it is missing
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Serve MCP at /mcp, too, to clients that send the token of --token-file; their searches count
+    /// as those of the page
+    #[arg(long, requires = "token_file")]
+    pub(crate) mcp: bool,
     /// Searches at once
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = count_from(1))]
     pub(crate) searches: u16,
@@ -99,6 +103,7 @@ impl Run for ServeArgs {
             address: self.listen,
             names: self.names,
             token,
+            mcp: self.mcp,
             unfinished: context.environment.state_dir().map(|folder| folder.join("serve")),
             runs: resume::folder(&context.config)?,
             evaluations: graded::runs(&context)?.path().to_owned(),
@@ -121,12 +126,17 @@ impl Run for ServeArgs {
         };
         context.console.clear();
         let context = Arc::new(context);
+        let is_mcp = options.mcp;
         let program = Arc::new(Lent { context: Arc::clone(&context), flags: self.flags });
         let server = Server::open(host, options, program).await?;
         let count = server.count_resumed();
         if count > 0 {
             let plural = if count == 1 { "run" } else { "runs" };
             context.console.note(&format!("resuming {count} {plural} of an earlier server"));
+        }
+        if is_mcp {
+            let address = server.address();
+            context.console.note(&format!("MCP at http://{address}/mcp, by the token of the file"));
         }
         let stopping = async {
             interrupt.wait().await;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::notes;
-use crate::run::{Graded, Header};
+use crate::run::{Dropped, Graded, Header};
 
 /// The run and the suite of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +94,12 @@ impl Basis {
         if let Some(partial) = &mut self.partial {
             partial.why = why.to_owned();
         }
+    }
+
+    /// Adds a warning about searches that were dropped when the run stopped, if there are any.
+    /// `without_times` removes it.
+    pub fn warn_of_dropped(&mut self, dropped: &Dropped) {
+        self.warnings.extend(notes::describe_dropped(dropped));
     }
 
     /// Adds a warning about a timed pass. `without_times` removes it together with the times.

@@ -15,7 +15,7 @@ use super::pairing::{Drawn, FEW_DATABASES};
 use super::plausible::{Sampled, beyond_reach, plausible};
 use super::share::Share;
 use crate::Verdict;
-use crate::run::{Arm, EarlierTries, End, Graded, Header};
+use crate::run::{Arm, Dropped, EarlierTries, End, Graded, Header};
 
 /// The beginning of a warning about shared calls, which differs between equal runs.
 const SHARED: &str = "calls from the cache: ";
@@ -26,6 +26,8 @@ const CACHED_TIMES: &str =
 const TIMED: &str = "R-VES: ";
 /// The beginning of a warning about tries that were repeated.
 const EARLIER: &str = "tries that failed and were repeated cost more than the figures show: ";
+/// The beginning of a warning about searches that were dropped.
+const DROPPED: &str = "searches that were cut off cost more than the figures show: ";
 
 /// Returns the finished part of a run, by the answers of each arm under each seed. `None` if it is
 /// complete.
@@ -198,11 +200,30 @@ pub(crate) fn comparison_warnings(arms: &[ArmReport], pairs: &[PairReport]) -> V
 
 /// The warning about the cost of an arm's tries that failed and were repeated.
 pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
-    let EarlierTries { tries: made, calls, tokens, .. } = *tries;
-    let made = count_either(made, "try", "tries");
-    let calls = count(calls, "model call");
-    let usd = tries.usd.map(|usd| format!(", {}", dollars(Some(usd)))).unwrap_or_default();
-    format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token"))
+    let made = count_either(tries.tries, "try", "tries");
+    format!("{EARLIER}{made} of `{arm}` took {}", describe_cost(tries))
+}
+
+/// The warning about searches that were dropped when the run stopped; `None` if there are none.
+pub(crate) fn describe_dropped(dropped: &Dropped) -> Option<String> {
+    let Dropped { cost, unknown } = dropped;
+    let known = (cost.tries > 0).then(|| {
+        let made = count_either(cost.tries, "search", "searches");
+        format!("{made} took {}", describe_cost(cost))
+    });
+    let others = (*unknown > 0).then(|| {
+        let made = count_either(*unknown, "search", "searches");
+        format!("the cost of {made} is not known, for lack of a journal")
+    });
+    let parts: Vec<String> = known.into_iter().chain(others).collect();
+    (!parts.is_empty()).then(|| format!("{DROPPED}{}", parts.join("; ")))
+}
+
+/// Writes calls, tokens and money, such as `2 model calls, 900 tokens, $0.0021`.
+fn describe_cost(cost: &EarlierTries) -> String {
+    let calls = count(cost.calls, "model call");
+    let usd = cost.usd.map(|usd| format!(", {}", dollars(Some(usd)))).unwrap_or_default();
+    format!("{calls}, {}{usd}", count(cost.tokens, "token"))
 }
 
 /// The warning about a timed pass.
@@ -213,6 +234,8 @@ pub(crate) fn timing_warning(what: &str) -> String {
 /// Removes the warnings that differ between equal runs.
 pub(crate) fn without_times(notes: &mut Vec<String>) {
     notes.retain(|note| {
-        ![SHARED, CACHED_TIMES, TIMED, EARLIER].iter().any(|beginning| note.starts_with(beginning))
+        ![SHARED, CACHED_TIMES, TIMED, EARLIER, DROPPED]
+            .iter()
+            .any(|beginning| note.starts_with(beginning))
     });
 }

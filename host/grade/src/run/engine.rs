@@ -14,9 +14,9 @@ use crate::rules::Rule;
 
 use super::board::Board;
 use super::folder::RunFolder;
-use super::graded::{Cost, End, Graded, Judged};
+use super::graded::{Cost, End, Graded, Judged, twice};
 use super::line::{CutOff, Early, Entry, Line};
-use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest};
+use super::options::{Answered, Dropped, Finished, Options, Stopped, SystemUnderTest};
 use super::plan::{Item, Plan};
 use super::progress::{Estimate, Observer, Resumed};
 use super::{Fault, RunBudgets, RunError, UsedUp};
@@ -85,6 +85,7 @@ struct Engine<'a, A: SystemUnderTest + ?Sized> {
     next: usize,
     running: JoinSet<Answered<A::Fatal>>,
     under_way: Vec<UnderWay>,
+    dropped: Dropped,
     /// Items that the model's endpoint failed, one after the other.
     outages: u32,
     /// The budget that is used up, so no further item begins.
@@ -139,6 +140,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
             next: 0,
             running: JoinSet::new(),
             under_way: Vec::new(),
+            dropped: Dropped::default(),
             outages: 0,
             used_up: None,
             logged: log.stopped,
@@ -215,10 +217,25 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
                 return self.cut_off(&under_way.item, cost).map(|()| None);
             }
             Ok((_, Answered::Fatal(fatal))) => return Ok(Some(Stopped::Fatal(fatal))),
-            Err(error) if error.is_cancelled() => return Ok(None),
+            Err(error) if error.is_cancelled() => {
+                self.note_dropped(&under_way.item);
+                return Ok(None);
+            }
             Err(error) => panic_result(&under_way, error),
         };
         self.write(&under_way, graded)
+    }
+
+    /// Adds what a dropped item cost to the totals, but not to the log: its journal has it.
+    fn note_dropped(&mut self, item: &Item) {
+        let Some(cost) = self.system.cost_of_dropped(item) else {
+            self.dropped.unknown += 1;
+            return;
+        };
+        if cost.calls > 0 || cost.cached > 0 {
+            self.board.spend(&cost);
+            self.dropped.cost = self.dropped.cost.and(&cost);
+        }
     }
 
     /// Writes what an item cost that a budget of the run ended. Its journal would end so again.
@@ -305,7 +322,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         }
         self.board.progress.elapsed = self.elapsed();
         self.board.progress.left = None;
-        Ok(Finished { progress: self.board.progress, stopped })
+        Ok(Finished { progress: self.board.progress, stopped, dropped: self.dropped })
     }
 }
 
@@ -366,11 +383,6 @@ fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Lo
         Ok(())
     })?;
     Ok(log)
-}
-
-/// The error of a line whose key has a line already.
-pub(crate) fn twice(graded: &Graded) -> String {
-    format!("it holds the answer of `{}` to `{}` a second time", graded.arm, graded.id)
 }
 
 /// The result of an item whose system panicked.

@@ -79,6 +79,11 @@ pub struct Graded {
     pub run: Option<String>,
 }
 
+/// The error of a line whose key has a line already.
+pub(crate) fn twice(graded: &Graded) -> String {
+    format!("it holds the answer of `{}` to `{}` a second time", graded.arm, graded.id)
+}
+
 /// The place of a question in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnOf {

@@ -24,7 +24,7 @@ pub use graded::{Cost, End, Graded, Judged, Judgement, TurnOf};
 pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, SuiteOfRun};
 pub use line::Early;
 pub use merge::{Hole, MergeError, Merged, Missing, merge};
-pub use options::{Answered, Finished, Options, StopEarly, Stopped, SystemUnderTest};
+pub use options::{Answered, Dropped, Finished, Options, StopEarly, Stopped, SystemUnderTest};
 pub use plan::{Item, Plan};
 pub use progress::{ArmProgress, Observer, Progress, Resumed, Silent};
 pub use read::{EarlierTries, RunRecord, read};

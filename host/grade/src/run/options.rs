@@ -10,6 +10,7 @@ use super::graded::{Cost, Graded};
 use super::line::Early;
 use super::plan::Item;
 use super::progress::Progress;
+use super::read::EarlierTries;
 
 /// Answers questions and grades the answers.
 #[async_trait]
@@ -26,6 +27,12 @@ pub trait SystemUnderTest: Send + Sync + 'static {
     /// Called once before the first item: what all items may still spend together. A system that
     /// cannot bound what its items spend while they run is bounded between them.
     fn limit_together(&self, _left: &RunBudgets) {}
+
+    /// Called for each item that was dropped when the run stopped. Returns what it had cost by
+    /// then; `None` if that is not known.
+    fn cost_of_dropped(&self, _item: &Item) -> Option<Cost> {
+        None
+    }
 }
 
 /// The result of an item.
@@ -95,6 +102,17 @@ pub struct Finished<F> {
     pub progress: Progress,
     /// The reason why the run stopped. `None` if all items are done.
     pub stopped: Option<Stopped<F>>,
+    /// The items that were dropped, which are not in the log.
+    pub dropped: Dropped,
+}
+
+/// The items that were dropped when a run stopped, and their cost by then.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Dropped {
+    /// The cost of those whose cost is known.
+    pub cost: EarlierTries,
+    /// The number of the others.
+    pub unknown: u64,
 }
 
 /// The reason why a run stopped.

@@ -7,9 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::RunError;
-use super::engine::twice;
 use super::folder::{RESULTS, read_header};
-use super::graded::{Cost, Graded};
+use super::graded::{Cost, Graded, twice};
 use super::header::Header;
 use super::line::{Early, Entry, Lines};
 use crate::Verdict;
@@ -29,7 +28,7 @@ pub struct EarlierTries {
 
 impl EarlierTries {
     /// Adds a try of that cost.
-    fn and(self, cost: &Cost) -> Self {
+    pub(crate) fn and(self, cost: &Cost) -> Self {
         let calls = u64::from(cost.calls) + u64::from(cost.cached);
         let price = cost.usd.or((calls == 0).then_some(0.0));
         let before = if self.tries == 0 { Some(0.0) } else { self.usd };

@@ -13,6 +13,6 @@ mod width;
 
 pub use chart::{Frame, Unit, steps};
 pub use scale::Scale;
-pub use svg::{Element, Picture, STYLE, Svg};
+pub use svg::{Element, Picture, Svg};
 pub use timings::{TimedPair, timings};
 pub use width::{fit_text, width};

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use syrch_core::text::escape::html as escape;
 
-/// The style of all pictures, for a page that holds several of them.
-pub const STYLE: &str = include_str!("style.css");
+/// The style of all pictures.
+const STYLE: &str = include_str!("style.css");
 
 /// A finished drawing with its title and description.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,26 +21,15 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The `svg` element for a page with [`STYLE`]. `id` is unique on the page, and plain: letters,
-    /// digits and `-`.
-    #[must_use]
-    pub fn element(&self, id: &str) -> String {
-        self.markup(id, "")
-    }
-
     /// A file of its own, its style inside.
     #[must_use]
     pub fn file(&self) -> String {
-        self.markup("picture", &format!("<style>\n{STYLE}</style>\n"))
-    }
-
-    fn markup(&self, id: &str, style: &str) -> String {
-        let id: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
         format!(
             "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" \
-             width=\"{w}\" height=\"{h}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             {style}<title id=\"{id}-t\">{}</title>\n\
-             <desc id=\"{id}-d\">{}</desc>\n{}</svg>\n",
+             width=\"{w}\" height=\"{h}\" role=\"img\" \
+             aria-labelledby=\"picture-t picture-d\">\n\
+             <style>\n{STYLE}</style>\n<title id=\"picture-t\">{}</title>\n\
+             <desc id=\"picture-d\">{}</desc>\n{}</svg>\n",
             escape(&self.title),
             escape(&self.description),
             self.body,

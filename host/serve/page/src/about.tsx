@@ -14,11 +14,14 @@ interface Plugin {
   built_in: boolean;
   trusted: boolean;
   imports: string[];
+  /** What the lock grants; null if it does not name the plugin. */
+  granted: string[] | null;
   used: { searches: number; cpu_ms: number; memory_peak: number };
 }
 
-/** Whether a plugin may call a model once it may know something of the data. */
+/** What a plugin is granted: by the lock, and by whether it may call a model once it may know something of the data. */
 function granted(plugin: Plugin, rows: string): string {
+  if (plugin.granted) return plugin.granted.length ? `by the lock: ${clip(plugin.granted.join(", "), 500)}` : "nothing, by the lock";
   const hides = rows === "none" || rows === "aggregates";
   if (!hides) return `all of these; cells as \`--rows ${rows}\` allows`;
   return plugin.trusted ? `all of these; no cells (\`--rows ${rows}\`)` : `no model call once one may know something of the data (\`--rows ${rows}\`)`;
@@ -86,6 +89,8 @@ export function PluginsView() {
 
 interface Table {
   name: string;
+  /** The name as it stands in a statement. */
+  sql_name: string;
   schema_name: string | null;
   kind: string;
   columns: { name: string; type: string; nullable: boolean; comment: string | null }[];
@@ -126,7 +131,7 @@ export function SchemaView({ table }: { table?: string }) {
             </p>
           )}
           <p>
-            <a href={href(["schema", one.name])}>Link</a> · <a href={href(["sql"], { sql: `SELECT * FROM "${one.name.replace(/"/g, '""')}" LIMIT 100` })}>Rows</a>
+            <a href={href(["schema", one.name])}>Link</a> · <a href={href(["sql"], { sql: `SELECT * FROM ${one.sql_name} LIMIT 100` })}>Rows</a>
           </p>
           <div class="scroll" tabIndex={0} role="region" aria-label={`Columns of ${clip(one.name, 60)}`}>
             <table>

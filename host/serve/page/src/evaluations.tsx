@@ -6,7 +6,8 @@ import { type Json, Problem } from "./api";
 import { WatchedView, useWatched } from "./comparing";
 import { Code, Facts, Failure, Foreign, Loading, Status, clip, moment, percent, seconds, useLoaded } from "./parts";
 import { href } from "./route";
-import { Table, text } from "./table";
+import { type Section, SectionView } from "./sections";
+import { Table } from "./table";
 import { TraceView } from "./trace";
 
 /** The time between two looks at a run that goes on, in milliseconds. */
@@ -90,12 +91,6 @@ export interface Report extends Partial<Omit<Arm, "name">> {
   sections?: Section[];
   /** The answers that a page that stands alone leaves out. */
   left_out?: number;
-}
-
-interface Section {
-  title: string;
-  pictures: { title: string; description: string; svg: string }[];
-  tables: { title: string; columns: string[]; rows: Json[][] }[];
 }
 
 export function EvaluationsView() {
@@ -198,6 +193,12 @@ export function EvaluationView({ run }: { run: string }) {
 /** A report. `run` leads to its traces; a page that stands alone has none. */
 export function ReportView({ report, run }: { report: Report; run?: string }) {
   const arms: Arm[] = report.arms ?? [{ ...(report as unknown as Arm), name: report.arm?.name ?? "", strategy: report.arm?.strategy ?? "" }];
+  // The pictures take longer than all that stands above them.
+  const [isDrawn, setDrawn] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setDrawn(true));
+    return () => clearTimeout(timer);
+  }, []);
   const traced = useMemo(() => new Map(report.results.filter((row) => row.run).map((row) => [`${row.arm}\n${row.id}`, row])), [report]);
   return (
     <article aria-label="Report">
@@ -257,7 +258,6 @@ export function ReportView({ report, run }: { report: Report; run?: string }) {
           <Foreign text={warning} most={1000} />
         </p>
       ))}
-      {report.sections?.map((section, place) => <SectionView key={place} section={section} />)}
       {[...(report.arm ? [report.arm] : []), ...(report.arms ?? [])].map(
         (arm) =>
           arm.settings != null && (
@@ -271,74 +271,8 @@ export function ReportView({ report, run }: { report: Report; run?: string }) {
       )}
       <Answers rows={report.results} arms={arms.map((arm) => arm.name)} />
       {report.left_out ? <p class="warning">{report.left_out} more are left out here; the JSON has them.</p> : null}
+      {isDrawn && report.sections?.map((section, place) => <SectionView key={place} section={section} />)}
     </article>
-  );
-}
-
-function SectionView({ section }: { section: Section }) {
-  return (
-    <section aria-label={clip(section.title, 100)}>
-      <h2>
-        <Foreign text={section.title} most={200} />
-      </h2>
-      <div class="pictures">
-        {section.pictures.map((picture, place) => (
-          <figure key={place}>
-            <img src={`data:image/svg+xml,${encodeURIComponent(picture.svg)}`} alt={clip(picture.title, 300)} />
-            <figcaption class="dim">
-              <strong>
-                <Foreign text={picture.title} most={300} />
-              </strong>
-              <br />
-              <Foreign text={picture.description} most={1000} />
-            </figcaption>
-          </figure>
-        ))}
-      </div>
-      {section.tables.map((table, place) =>
-        section.pictures.length ? (
-          <details key={place}>
-            <summary>
-              <Foreign text={table.title} most={200} />
-            </summary>
-            <Cells table={table} />
-          </details>
-        ) : (
-          <Cells key={place} table={table} />
-        ),
-      )}
-    </section>
-  );
-}
-
-/** A small table of the host. */
-function Cells({ table }: { table: Section["tables"][number] }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={`${clip(table.title, 100)}, scrollable`}>
-      <table>
-        <caption class="hidden">{clip(table.title, 200)}</caption>
-        <thead>
-          <tr>
-            {table.columns.map((name, place) => (
-              <th scope="col" key={place}>
-                <Foreign text={name} most={100} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.slice(0, 500).map((row, place) => (
-            <tr key={place}>
-              {row.map((cell, column) => (
-                <td key={column} class={typeof cell === "number" ? "number" : ""}>
-                  {cell !== null && <Foreign text={text(cell)} most={600} />}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

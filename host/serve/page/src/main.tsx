@@ -11,6 +11,7 @@ import { AnswerTraceView, EvaluationView, EvaluationsView, type Report, ReportVi
 import { Failure, Foreign, clip, useLoaded } from "./parts";
 import { go, href, useRoute } from "./route";
 import { CompareView, RunsView } from "./runs";
+import { type Part, PartsView } from "./sections";
 import { SqlView } from "./sql";
 import { Trace, TraceView, type Tree } from "./trace";
 import "./style.css";
@@ -121,7 +122,7 @@ function Page() {
         </button>
       </header>
       <main id="main" tabIndex={-1}>
-        {error ? <Failure error={error} /> : server ? <View /> : null}
+        {error ? <Failure error={error} /> : <View />}
       </main>
       <footer>
         {server && (
@@ -201,7 +202,7 @@ function Alone({ data }: { data: string }) {
           <h1>
             <Foreign text={title} most={200} />
           </h1>
-          <ReportView report={shown as Report} />
+          {view === "parts" ? <PartsView parts={shown as Part[]} /> : <ReportView report={shown as Report} />}
         </>
       )}
     </main>

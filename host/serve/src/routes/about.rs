@@ -67,8 +67,10 @@ pub(super) async fn plugins(State(served): State<Arc<Served>>) -> Result<Json<Va
             continue;
         }
         let mut plugin = served.program.plugin(source).await?;
-        let digest = plugin["digest"].as_str().unwrap_or_default();
-        plugin["used"] = json!(used.get(digest).cloned().unwrap_or_default());
+        let digest = plugin["digest"].as_str().unwrap_or_default().to_owned();
+        plugin["used"] = json!(used.get(&digest).cloned().unwrap_or_default());
+        // `null` where the lock does not name it: then it is granted what it wants.
+        plugin["granted"] = json!(settings.lock.grants(&digest)?);
         plugin["role"] = json!(role);
         plugins.push(plugin);
     }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use syrch::databases::doubting;
 use syrch::syrch_core::ports::SqlQuery;
+use syrch::syrch_core::{Catalog, Table};
 
 use super::export::{self, Export};
 use super::{Served, accepts, read_json, send};
@@ -17,7 +18,23 @@ use crate::problem::Problem;
 /// The tables that may be seen.
 pub(super) async fn schema(State(served): State<Arc<Served>>) -> Result<Json<Value>, Problem> {
     let catalog = served.host.database().catalog().await.map_err(syrch::Error::from)?;
-    Ok(send(&served, served.program.schema(&catalog)))
+    let mut document = served.program.schema(&catalog);
+    let shown = document["tables"].as_array_mut().into_iter().flatten();
+    for (shown, table) in shown.zip(&catalog.tables) {
+        shown["sql_name"] = json!(quote_name(&catalog, table));
+    }
+    Ok(send(&served, document))
+}
+
+/// The name of a table as it stands in a statement, with its schema where another table has the
+/// same one.
+fn quote_name(catalog: &Catalog, table: &Table) -> String {
+    let name = catalog.dialect.quote(&table.name);
+    let same = catalog.tables.iter().filter(|other| other.name == table.name).count();
+    match &table.schema_name {
+        Some(schema) if same > 1 => format!("{}.{name}", catalog.dialect.quote(schema)),
+        _ => name,
+    }
 }
 
 /// A statement of a client.

@@ -6,6 +6,7 @@ mod comparisons;
 mod database;
 mod evaluations;
 mod export;
+pub(crate) mod mcp;
 mod runs;
 mod session;
 
@@ -14,15 +15,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
-use axum::body::to_bytes;
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, any, get, post};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use syrch::Host;
+use syrch_mcp::Endpoint;
 
 pub(crate) use evaluations::Reports;
 pub(crate) use runs::Summaries;
@@ -52,6 +54,8 @@ pub(crate) struct Served {
     /// The folder of graded runs.
     pub(crate) evaluations: PathBuf,
     pub(crate) reports: Reports,
+    /// The endpoint of MCP, where the program asked for one.
+    pub(crate) mcp: Option<Endpoint>,
     /// The requests of each client that are being answered.
     pub(crate) busy: Mutex<HashMap<Client, usize>>,
 }
@@ -92,6 +96,7 @@ pub(crate) fn router(served: Arc<Served>) -> Router {
         router = router.route(path, get(page::file).fallback(async || wrong_method()));
     }
     router
+        .route(Endpoint::PATH, any(mcp::answer))
         .fallback(async || Problem::not_found("there is nothing at this path"))
         .layer(middleware::from_fn_with_state(Arc::clone(&served), admit))
         .layer(middleware::from_fn(headers::add))
@@ -148,14 +153,19 @@ async fn admit(
     next: Next,
 ) -> Result<Response, Problem> {
     served.access.check_host(request.headers())?;
-    if !request.uri().path().starts_with("/api/") {
+    let path = request.uri().path();
+    let is_mcp = path == Endpoint::PATH;
+    if !is_mcp && !path.starts_with("/api/") {
         return Ok(next.run(request).await);
     }
     served.access.check_origin(request.headers())?;
-    if request.uri().path() == SESSION {
+    if path == SESSION {
         return Ok(next.run(request).await);
     }
-    let client = served.access.client(request.headers())?;
+    let client = match is_mcp {
+        true => served.access.program(request.headers())?,
+        false => served.access.client(request.headers())?,
+    };
     let busy = Busy::begin(&served, client)?;
     request.extensions_mut().insert(client);
     request.extensions_mut().insert(Arc::clone(&busy));
@@ -176,20 +186,25 @@ async fn read_json<T: DeserializeOwned>(served: &Served, request: Request) -> Re
             "send a JSON document with `Content-Type: application/json`",
         ));
     }
-    let body = to_bytes(request.into_body(), served.limits.body);
+    let body = read_body(served, request.into_body()).await?;
+    serde_json::from_slice(&body)
+        .map_err(|error| Problem::bad_request(format!("the body cannot be used: {error}")))
+}
+
+/// Reads the body of a request within the limits on its time and its size.
+async fn read_body(served: &Served, body: Body) -> Result<Bytes, Problem> {
+    let body = to_bytes(body, served.limits.body);
     let body = tokio::time::timeout(served.limits.patience, body).await.map_err(|_| {
         Problem::new(StatusCode::REQUEST_TIMEOUT, "timeout", "the body did not come in time")
     })?;
-    let body = body.map_err(|_| {
+    body.map_err(|_| {
         let limit = served.limits.body;
         Problem::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too-large",
             format!("the body is cut off, or longer than {limit} bytes"),
         )
-    })?;
-    serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request(format!("the body cannot be used: {error}")))
+    })
 }
 
 /// A document without secrets, as a response.

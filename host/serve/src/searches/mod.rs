@@ -19,7 +19,8 @@ use syrch::report::PluginReport;
 use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
 use syrch::{Error, Host, Observer, SearchReport, Stop, batch};
 use syrch_journal::{Folder, Journal};
-use tokio::sync::{Mutex, Semaphore, watch};
+use syrch_mcp::Queue;
+use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use feed::{Event, Feed};
@@ -145,7 +146,7 @@ pub(crate) struct Searches {
     limits: Limits,
     conversations: Conversations,
     unfinished: Option<PathBuf>,
-    slots: Arc<Semaphore>,
+    queue: Queue,
     state: Lock<State>,
     tasks: Lock<JoinSet<()>>,
     /// True once no further search begins.
@@ -182,7 +183,7 @@ impl Searches {
             limits: options.limits.clone(),
             conversations: Conversations::default(),
             unfinished: options.unfinished.clone(),
-            slots: Arc::new(Semaphore::new(options.limits.searches)),
+            queue: Queue::new(options.limits.searches, options.limits.waiting),
             state: Lock::default(),
             tasks: Lock::default(),
             stopping: watch::Sender::new(false),
@@ -209,7 +210,7 @@ impl Searches {
         asked: Asked,
     ) -> Result<Arc<Search>, Problem> {
         asked.check(self.host.settings().limits.text_bytes)?;
-        if *self.stopping.borrow() {
+        if self.is_stopping() {
             return Err(Problem::stopping());
         }
         let run = make_run()?;
@@ -299,8 +300,19 @@ impl Searches {
 
     /// The number of searches that run, and of those that wait.
     pub(crate) fn counts(&self) -> (usize, usize) {
-        let running = self.limits.searches - self.slots.available_permits();
-        (running, self.state().open.len().saturating_sub(running))
+        let (running, waiting) = self.queue.counts();
+        // One that was just accepted, or waits for its conversation, is not in the queue.
+        (running, waiting.max(self.state().open.len().saturating_sub(running)))
+    }
+
+    /// The slots, which calls over MCP take as well.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// Returns whether no further search begins, since the server stops.
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
     }
 
     /// The resources that plugins used so far, by the digests of their components.
@@ -316,14 +328,18 @@ impl Searches {
     }
 
     /// Begins no further search, waits until those under way have ended, or for the grace period,
-    /// and drops the others. Their notes and journals stay.
+    /// and drops the others. Their notes and journals stay; calls over MCP have none.
     pub(crate) async fn close(&self) {
         self.stopping.send_replace(true);
         let mut tasks = {
             let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *tasks)
         };
-        let ended = async { while tasks.join_next().await.is_some() {} };
+        let ended = async {
+            while tasks.join_next().await.is_some() {}
+            // Calls over MCP.
+            self.queue.wait_until_idle().await;
+        };
         if tokio::time::timeout(self.limits.grace, ended).await.is_err() {
             tasks.shutdown().await;
         }
@@ -357,11 +373,14 @@ impl Searches {
             },
             None => None,
         };
+        // A free slot goes to the client that has the fewest.
+        let name = format!("{:?}", search.client);
         let slot = tokio::select! {
             biased;
             _ = stopping.wait_for(|stopping| *stopping) => return,
-            slot = self.slots.acquire() => slot,
+            slot = self.queue.acquire_again(&name) => slot,
         };
+        let Ok(slot) = slot else { return };
         search.feed.push("started", &json!({"resumed": is_resumed}));
         let talk = talk.as_deref_mut();
         let work = AssertUnwindSafe(self.search(&search, start, talk)).catch_unwind().await;

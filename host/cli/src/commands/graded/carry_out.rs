@@ -6,7 +6,7 @@ use std::sync::Arc;
 use syrch::{Observer, Settings, Stop};
 use syrch_grading::grade::report::{AllFailed, CompareOptions, RunReport, all_failed};
 use syrch_grading::grade::rules::Rule;
-use syrch_grading::grade::run::{Graded, Stopped, UsedUp};
+use syrch_grading::grade::run::{Dropped, Graded, Stopped, UsedUp};
 use syrch_grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 
 use super::Document;
@@ -137,6 +137,9 @@ impl Ended {
     /// continues.
     fn from_outcome(mut outcome: SuiteOutcome, asks: bool, on: &str) -> Self {
         let run = outcome.record.header.id.clone();
+        if !asks {
+            outcome.finished.dropped = Dropped::default();
+        }
         let on = format!("what is done is saved; {on}");
         let done = outcome.finished.progress.done;
         let of = outcome.finished.progress.of;
@@ -200,6 +203,7 @@ impl Ended {
         if let Some(why) = &self.why {
             document.0.basis_mut().because(why);
         }
+        document.0.basis_mut().warn_of_dropped(&self.outcome.finished.dropped);
         document.with_timings(self.outcome.timings.as_ref(), &self.outcome.record);
         document
     }

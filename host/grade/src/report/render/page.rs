@@ -2,8 +2,8 @@
 //! of `serve` show it.
 
 use serde_json::{Value, json};
-use syrch_report::Table;
 use syrch_report::picture::Picture;
+use syrch_report::{Table, page};
 
 use super::tables;
 use crate::picture;
@@ -70,7 +70,7 @@ fn draw(report: &RunReport, section: Section) -> Vec<Value> {
         Section::Ends => show("Ends and errors", Vec::from_iter(picture::errors(&figures)), &own),
         Section::Costs => show("Costs", Vec::new(), &own),
         Section::Expensive => show("Most expensive questions", Vec::new(), &own),
-        Section::Confidence => draw_confidence(&figures),
+        Section::Confidence => (!figures.is_empty()).then(|| draw_confidence(&figures)),
         Section::Judges => show("Judge against truth", Vec::new(), &own),
         Section::Budget => {
             let curves: Vec<_> = figures
@@ -89,15 +89,13 @@ fn show(title: &str, pictures: Vec<Picture>, tables: &[Table]) -> Option<Value> 
     if pictures.is_empty() && tables.is_empty() {
         return None;
     }
-    let pictures: Vec<Value> = pictures
-        .iter()
-        .map(|one| json!({"title": one.title, "description": one.description, "svg": one.file()}))
-        .collect();
-    let tables: Vec<Value> = tables
-        .iter()
-        .map(|one| json!({"title": one.title, "columns": one.grid.columns, "rows": one.grid.rows}))
-        .collect();
-    Some(json!({"title": title, "pictures": pictures, "tables": tables}))
+    Some(write_section(title, &[], &pictures, tables))
+}
+
+fn write_section(title: &str, remarks: &[String], pictures: &[Picture], tables: &[Table]) -> Value {
+    let pictures: Vec<Value> = pictures.iter().map(page::picture).collect();
+    let tables: Vec<Value> = tables.iter().map(|one| page::table(&one.title, &one.grid)).collect();
+    json!({"title": title, "remarks": remarks, "pictures": pictures, "tables": tables})
 }
 
 fn draw_pairs(report: &RunReport, compare: Option<&CompareReport>, own: &[Table]) -> Vec<Value> {
@@ -112,7 +110,8 @@ fn draw_pairs(report: &RunReport, compare: Option<&CompareReport>, own: &[Table]
     show("Differences", Vec::new(), own).into_iter().chain(pairs).collect()
 }
 
-fn draw_confidence(arms: &[(&str, &Figures)]) -> Option<Value> {
+/// The confidences of all arms, with a remark on those that have none.
+fn draw_confidence(arms: &[(&str, &Figures)]) -> Value {
     let with: Vec<_> =
         arms.iter().map(|(name, figures)| (*name, figures.calibration.as_ref())).collect();
     let mut pictures = Vec::new();
@@ -126,5 +125,12 @@ fn draw_confidence(arms: &[(&str, &Figures)]) -> Option<Value> {
     if !pictures.is_empty() {
         pictures.extend(picture::risk(&with));
     }
-    show("Confidence", pictures, &all)
+    let without = with.iter().filter(|(_, calibration)| calibration.is_none());
+    let remarks: Vec<String> = match with.len() {
+        1 => without.map(|_| "No answer that counts has a confidence.".to_owned()).collect(),
+        _ => without
+            .map(|(name, _)| format!("No answer of {name} that counts has a confidence."))
+            .collect(),
+    };
+    write_section("Confidence", &remarks, &pictures, &all)
 }

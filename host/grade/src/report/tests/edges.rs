@@ -19,12 +19,20 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     let grid = GridReport::new(header, graded, "bag-v1", &Default::default());
     let reports: [RunReport; 2] = [benchmark.into(), compare.clone().into()];
     let mut pictures = Vec::new();
+    let mut remarks = Vec::new();
     for document in reports.each_ref().map(page::document) {
         let sections = document["sections"].as_array().unwrap();
         let own = sections.iter().flat_map(|section| section["pictures"].as_array().unwrap());
         pictures.extend(own.map(|picture| picture["svg"].as_str().unwrap().to_owned()));
         let page = document.to_string();
         assert!(!page.contains("NaN") && !page.contains("inf "), "a figure that is none");
+        remarks.extend(sections.iter().flat_map(|section| {
+            section["remarks"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|one| one.as_str().unwrap().to_owned())
+        }));
     }
     for table in reports
         .iter()
@@ -53,6 +61,7 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     all.push(csv::csv(&compare.results));
     all.extend(grid.files().map(|(_, text)| text));
     all.extend(pictures);
+    all.extend(remarks);
     (compare, all)
 }
 
@@ -183,7 +192,7 @@ fn everything_failed_and_nothing_is_known() {
         (one.cost.usd, one.cost.calls, one.time_ms) = (None, 1, f64::NAN);
         (one.gold_sql, one.gold_rows) = (None, None);
     }
-    let (compare, _) = everything(&header, &graded);
+    let (compare, texts) = everything(&header, &graded);
     let figures = &compare.arms[0].figures;
     assert_eq!(
         (figures.costs.usd, figures.costs.latency, figures.costs.usd_unknown),
@@ -193,7 +202,14 @@ fn everything_failed_and_nothing_is_known() {
         (compare.pareto.usd, compare.pareto.p50_ms, figures.outcomes.failed),
         (None, None, 30)
     );
-    assert!(figures.calibration.is_none(), "no answer that counts has a confidence");
+    assert!(figures.calibration.is_none());
+    let name = &compare.arms[1].arm.name;
+    for remark in [
+        "No answer that counts has a confidence.".to_owned(),
+        format!("No answer of {name} that counts has a confidence."),
+    ] {
+        assert!(texts.contains(&remark), "{remark}");
+    }
 }
 
 #[test]

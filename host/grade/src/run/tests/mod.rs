@@ -138,6 +138,8 @@ struct Pretender {
     asked: Mutex<Vec<(String, u64)>>,
     now: AtomicUsize,
     most: AtomicUsize,
+    /// The cost of an item that was dropped.
+    dropped: Option<Cost>,
 }
 
 impl Pretender {
@@ -149,7 +151,8 @@ impl Pretender {
         let asked = Mutex::default();
         let now = AtomicUsize::new(0);
         let most = AtomicUsize::new(0);
-        Self { delay: Box::new(|_| Duration::ZERO), act: Box::new(act), asked, now, most }
+        let delay = Box::new(|_: &Item| Duration::ZERO);
+        Self { delay, act: Box::new(act), asked, now, most, dropped: None }
     }
 
     fn slow(mut self, delay: impl Fn(&Item) -> Duration + Send + Sync + 'static) -> Self {
@@ -176,6 +179,10 @@ impl SystemUnderTest for Pretender {
         }
         self.now.fetch_sub(1, Ordering::SeqCst);
         (self.act)(item)
+    }
+
+    fn cost_of_dropped(&self, _: &Item) -> Option<Cost> {
+        self.dropped
     }
 }
 

@@ -58,6 +58,25 @@ async fn the_time_of_a_run_ends_what_is_under_way() {
         (finished.progress.done, system.questions_asked().len(), began.elapsed()),
         (2, 4, Duration::from_secs(100))
     );
+    assert_eq!(finished.dropped, Dropped { unknown: 2, ..Dropped::default() });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_dropped_items_cost_counts_and_is_not_logged() {
+    let header = header(&["a"], 50);
+    let place = tempfile::tempdir().unwrap();
+    let cost = Cost { calls: 2, input_tokens: 90, usd: Some(0.5), ..Cost::default() };
+    let system = Pretender::acting(|item| Answered::Graded(Box::new(answer_of(item))));
+    let system = system.slow(|_| Duration::from_secs(60));
+    let system = Arc::new(Pretender { dropped: Some(cost), ..system });
+    let budgets = RunBudgets { time: Some(Duration::from_secs(50)), ..RunBudgets::default() };
+    let options = Options { budgets, ..with_workers(2) };
+    let finished = run(place.path(), &header, system, &options).await.unwrap();
+    let dropped = EarlierTries { tries: 2, calls: 4, tokens: 180, usd: Some(1.0) };
+    assert_eq!(finished.dropped, Dropped { cost: dropped, unknown: 0 });
+    let progress = &finished.progress;
+    assert_eq!((progress.done, progress.calls, progress.usd), (0, 4, Some(1.0)));
+    assert!(read(place.path()).unwrap().earlier.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use syrch_optimizing::Optimized;
 
-use super::{RunDocument, Shown, html, markdown};
+use super::{RunDocument, Shown, markdown, page};
 use crate::commands::report_file::{Kind, ReportFile};
 use crate::failure::{Failure, Outcome};
 use crate::scrub::Scrubber;
@@ -51,9 +51,9 @@ impl Report {
     fn html(&self) -> String {
         match self {
             Self::Statement(name, document) => {
-                html::page(Shown { name, description: "", document })
+                page::statement(Shown { name, description: "", document })
             }
-            Self::Run(run) => html::run(run),
+            Self::Run(run) => page::run(run),
         }
     }
 }

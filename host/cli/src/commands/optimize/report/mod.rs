@@ -6,10 +6,10 @@ use syrch_report::words::{UNKNOWN, count_grouped, group_thousands, milliseconds,
 mod convert;
 pub(crate) mod document;
 mod file;
-mod html;
 #[cfg(test)]
 mod made;
 mod markdown;
+mod page;
 mod section;
 pub(crate) mod words;
 
