@@ -84,10 +84,10 @@
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`audit`] (what plugins used and were denied), [`cache`], [`imports`] (files of rows),
-//! [`batch`], [`conversation`] (questions that follow others), [`role_call`] (one call of one role),
-//! [`schema`] (a catalog as a document), [`telemetry`], [`metric`] (metrics that are defined once),
-//! and the crates [`syrch_core`], [`journal`], [`suites`] and [`semantics`]. Graded runs are in the
-//! crate `syrch-grading`, faster statements in `syrch-optimizing`.
+//! [`batch`], [`conversation`] (questions that follow others), [`role_call`] (one call of one
+//! role), [`schema`] (a catalog as a document), [`telemetry`], [`metric`] (metrics that are defined
+//! once), and the crates [`syrch_core`], [`journal`], [`suites`] and [`semantics`]. Graded runs are
+//! in the crate `syrch-grading`, faster statements in `syrch-optimizing`.
 
 mod answer;
 pub mod audit;

@@ -66,8 +66,8 @@ pub fn recording_models(settings: &Settings) -> Result<Option<Vec<String>>, Erro
     path.map(|path| open_replay(settings, path).map(|model| model.models())).transpose()
 }
 
-/// Returns whether rules gave the replies of a recording, in place of a model. A file that cannot be
-/// read counts as a model's; its error is that of opening it.
+/// Returns whether rules gave the replies of a recording, in place of a model. A file that cannot
+/// be read counts as a model's; its error is that of opening it.
 pub(crate) fn is_by_rules(path: &Path) -> bool {
     let models = match format_of(path).ok().flatten().as_deref() {
         Some(FORMAT) => Journal::read_header(path).ok().map(|header| header.models),

@@ -50,8 +50,8 @@ syrch_report::sections! {
         Flipped: ["pairs"],
         /// Every answer, one row each.
         Answers: ["results"],
-        /// The plugins and settings of each arm with what plugins that are not built in wanted, were
-        /// granted and used, the version of the host, and the id of the run.
+        /// The plugins and settings of each arm with what plugins that are not built in wanted,
+        /// were granted and used, the version of the host, and the id of the run.
         Setup: ["schema", "host", "run", "arm", "arms", "access"],
     }
 }

@@ -301,8 +301,8 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
     Some(0)
 }
 
-/// Returns the text outside of blocks of thinking. `lower` is the text in lower case. Of a reply with
-/// fences on both sides of a block, that before it was thought over again, and is left out.
+/// Returns the text outside of blocks of thinking. `lower` is the text in lower case. Of a reply
+/// with fences on both sides of a block, that before it was thought over again, and is left out.
 fn outside_marks(text: &str, lower: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let mut at = 0;
