@@ -58,7 +58,7 @@ impl Config {
                     endpoint.base_url.clone_into(&mut model.base_url);
                     self.origins.insert("llm.base_url", Origin::Derived("the provider's address"));
                 }
-                if !self.is_set("llm.model") && model.model != endpoint.model {
+                if !self.origins.contains_key("llm.model") && model.model != endpoint.model {
                     endpoint.model.clone_into(&mut model.model);
                     self.origins.insert("llm.model", Origin::Derived("the provider's default"));
                 }
