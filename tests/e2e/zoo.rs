@@ -284,7 +284,7 @@ fn parts_of_a_component_are_bounded() {
     for (module, instances, word) in [
         (spins, 1, "cpu-per-call"),
         ("(module (memory 1))", 40, "memor"),
-        ("(module)", 500, "instances"),
+        ("(module)", 500, "instance count"),
         ("(module (table 200000 funcref))", 1, "table"),
         ("(module (memory 5000))", 1, "memory"),
         ("(module (memory i64 1))", 1, "memory64"),

@@ -280,7 +280,15 @@ impl Runtime {
         }
         // From the file it is mapped, not copied.
         cached().or_else(|| cache::load(&self.engine, &|file| file.write_all(&code))).ok_or_else(
-            || LoadError::Engine("the compiled code does not fit this engine".to_owned()),
+            || match origin {
+                Origin::BuiltIn => {
+                    LoadError::Engine("the compiled code does not fit this engine".to_owned())
+                }
+                // The compiler takes memories and tables of any size; the engine here does not.
+                Origin::ThirdParty => LoadError::Broken(
+                    "a memory or table of it is larger than the host offers".to_owned(),
+                ),
+            },
         )
     }
 
