@@ -169,6 +169,8 @@ impl Http {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             };
+            // Else each event of a stream waits for the acknowledgement of the one before.
+            let _ = stream.set_nodelay(true);
             let connection = connections.open().await;
             let connections = Arc::clone(&connections);
             let guarded = Arc::clone(&guarded);

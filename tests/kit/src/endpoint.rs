@@ -15,9 +15,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::serve::ListenerExt as _;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
 use crate::reply::Delivery;
@@ -146,11 +147,17 @@ fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot
             .with_state(shared);
         bound.send(address).expect("the test waits for the address");
         tokio::select! {
-            _ = axum::serve(listener, router) => {}
+            _ = axum::serve(listener.tap_io(send_at_once), router) => {}
             _ = stopped => {}
         }
     });
     runtime.shutdown_background();
+}
+
+/// Makes a connection send each write at once: without it, a reply of two writes waits 40 ms for the
+/// acknowledgement of the first.
+fn send_at_once(stream: &mut TcpStream) {
+    let _ = stream.set_nodelay(true);
 }
 
 /// Counts a request as in flight until it is dropped.
