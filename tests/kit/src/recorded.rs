@@ -104,14 +104,20 @@ impl Question {
         order
     }
 
-    /// Returns true if a recorded statement was graded right; `None` when it was not recorded.
+    /// Returns true if a recorded statement was graded right; `None` when it was not recorded. The
+    /// semicolon after a statement is no part of it.
     #[must_use]
     pub fn is_right(&self, sql: &str) -> Option<bool> {
         self.answers
             .iter()
-            .find(|answer: &&Answer| answer.sql.trim() == sql.trim())
+            .find(|answer: &&Answer| without_end(&answer.sql) == without_end(sql))
             .map(|answer| answer.is_right)
     }
+}
+
+/// A statement without the semicolon and the space after it.
+fn without_end(sql: &str) -> &str {
+    sql.trim().trim_end_matches(';').trim_end()
 }
 
 impl Sampler {
