@@ -44,7 +44,7 @@ fn a_model_is_asked_until_three_results_are_equal() {
     assert_plugins(&document, WITH_MODEL);
     assert_eq!((&document["answer"]["rows"], endpoint.count()), (&json!([[2]]), 3));
     assert_eq!(document["cost"]["calls"], 3);
-    assert!(document["confidence"].as_f64().unwrap() > 0.85, "{document:#}");
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() > 0.85, "{document:#}");
     let seeds = endpoint.requests().into_iter().map(|request| request.body["seed"].as_u64());
     let mut seeds: Vec<_> = seeds.collect();
     seeds.sort_unstable();
@@ -112,7 +112,7 @@ fn a_small_budget_gives_an_answer_with_fewer_calls() {
     }
     for counts in counts.chunks(4) {
         assert!(counts[0] == 0 && counts[3] == 3 && counts.is_sorted(), "{counts:?}");
-        assert!(counts[1] == 1 || counts[2] == 1 || counts[2] == 2, "{counts:?}");
+        assert!(matches!(counts[1], 1 | 2), "{counts:?}");
     }
 }
 
@@ -124,7 +124,9 @@ fn a_model_without_temperature_or_seed_is_asked_as_well() {
         let endpoint = MockEndpoint::start(script);
         let document = ask(&place, &endpoint, &[]).document(0);
         assert_eq!(document["answer"]["rows"], json!([[2]]), "{parameter}: {document:#}");
-        assert_eq!(document["cost"]["calls"], 3, "{document:#}");
+        // The first three are sent at once, so that each of them learns it by itself.
+        let calls = document["cost"]["calls"].as_u64().unwrap();
+        assert!((4..=6).contains(&calls), "{document:#}");
     }
 }
 
