@@ -148,10 +148,30 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     if draft.named.iter().any(|named| is_left_out(named, reading, query, schema)) {
         factor *= 0.6;
     }
+    if compares_far_time(reading, query, schema) {
+        factor *= 0.5;
+    }
     for filter in &draft.filters {
         factor *= sense(&filter.condition, schema);
     }
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Returns true if a time is compared of a table that the question does not name and to which
+/// several joins lead: the births of the authors whose books members borrow are not those of the
+/// members.
+fn compares_far_time(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let Some(main) = query.all_tables().first().copied() else { return false };
+    query.conditions().any(|condition: &Condition| {
+        let table = condition.column.table;
+        let view = schema.column(condition.column);
+        let is_birth = view.required.iter().any(|stem| stem.starts_with("birth") || stem == "born");
+        let near = if is_birth { 2 } else { 3 };
+        let is_named = reading.items.iter().any(|item| item.what == What::Table(table));
+        let is_far =
+            joins::tree(schema, &[main, table], &|_| 0.0).is_some_and(|tree| tree.len() > near);
+        view.holds == Holds::Time && !is_named && is_far
+    })
 }
 
 /// Returns true if a condition may apply to the part or to the whole: `the share of female penguins

@@ -8,7 +8,7 @@ use syrch_core::{Catalog, Dialect, Hit, Value};
 
 use super::fixture::{self, block_on, table};
 use super::interpret::interpret;
-use super::kinds::{assert_reads, assert_silent};
+use super::kinds::{assert_reads, assert_silent, catalog};
 
 const INT: &str = "INTEGER";
 const TEXT: &str = "TEXT";
@@ -468,4 +468,62 @@ fn what_a_reference_stands_for_is_counted_once() {
         let found = fixture::best(question, &visits);
         assert_eq!(found.0, sql, "{question}");
     }
+}
+
+#[test]
+fn a_second_thing_to_count_is_no_group() {
+    let visits = catalog(
+        "visits",
+        &[("id", INT), ("customer_id", INT), ("doctor_id", INT), ("day", DATE), ("shop", TEXT)],
+    );
+    assert_silent(&visits, &["How many customers and doctors are there?"]);
+}
+
+#[test]
+fn one_of_two_verbs_is_not_left_out() {
+    let events = catalog(
+        "events",
+        &[("id", INT), ("title", TEXT), ("opened", DATE), ("closed", DATE), ("venue", TEXT)],
+    );
+    assert_silent(
+        &events,
+        &["events opened or closed in 2023", "How many events opened or closed in 2023?"],
+    );
+}
+
+#[test]
+fn the_column_before_a_range_of_months_is_its_condition() {
+    let published = "SELECT title FROM book WHERE CAST(strftime('%m', published) AS INTEGER) \
+                     BETWEEN 5 AND 7";
+    assert_reads(&fixture::library(), &[("books published between May and July", published)]);
+}
+
+#[test]
+fn the_highest_paid_is_not_the_last_that_was_paid() {
+    let payslips = catalog(
+        "payslips",
+        &[("id", INT), ("department", TEXT), ("paid_on", DATE), ("gross", "REAL")],
+    );
+    assert_silent(&payslips, &["highest paid department", "lowest paid department"]);
+}
+
+#[test]
+fn a_birth_is_of_those_who_are_counted() {
+    let births = catalog("births", &[("born", DATE), ("birth_date", DATE)]).tables.remove(0);
+    let mut library = fixture::library();
+    library.tables[0].columns[3] = births.columns[0].clone();
+    // The authors of the books that they borrow were born then, too.
+    let far = fixture::best("How many members were born in 1990?", &library).1;
+    assert!(far <= 0.5, "{far}");
+    library.tables[2].columns.push(births.columns[1].clone());
+    let count = format!("SELECT COUNT(*) FROM member WHERE {}", year("birth_date", 1990));
+    assert_reads(&library, &[("How many members were born in 1990?", &count)]);
+}
+
+#[test]
+fn rows_that_belong_to_one_row_have_one_of_two_places() {
+    let question = "price of bookings in hotels in Berlin and Paris";
+    let found = block_on(interpret(question, &travel(), Some(&Places)));
+    let read = found.list.first().map_or("", |best| best.sql.as_str());
+    assert!(read.ends_with("WHERE (hotels.city = 'Berlin' OR hotels.city = 'Paris')"), "{read}");
 }

@@ -254,6 +254,13 @@ fn a_day_of_a_month_is_one_day() {
 }
 
 #[test]
+fn a_part_in_a_time_is_divided_by_the_whole_of_that_time() {
+    let share = "SELECT 100.0 * COUNT(CASE WHEN origin = 'EWR' THEN 1 END) / COUNT(*) FROM trips \
+                 WHERE year = 2014";
+    assert_reads(&trips(), &[("percentage of trips from EWR in 2014", share)]);
+}
+
+#[test]
 fn most_of_what_is_no_number_is_no_greatest() {
     assert_unsure(
         &birds(),

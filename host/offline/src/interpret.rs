@@ -652,10 +652,16 @@ mod tests {
         let year = "CAST(strftime('%Y', published) AS INTEGER)";
         assert_eq!(
             best("Which books were not published in 2001?"),
-            format!("SELECT title FROM book WHERE {year} <> 2001")
+            format!("SELECT title FROM book WHERE ({year} <> 2001 OR published IS NULL)")
         );
         let range = best("Which books were not published between 2001 and 2009?");
-        assert_eq!(range, format!("SELECT title FROM book WHERE {year} NOT BETWEEN 2001 AND 2009"));
+        let outside = format!("{year} NOT BETWEEN 2001 AND 2009");
+        assert_eq!(range, format!("SELECT title FROM book WHERE ({outside} OR published IS NULL)"));
+        // Where each row has a date, none is missed.
+        let mut library = fixture::library();
+        library.tables[1].columns[4].nullable = false;
+        let dated = fixture::best("Which books were not published in 2001?", &library).0;
+        assert_eq!(dated, format!("SELECT title FROM book WHERE {year} <> 2001"));
     }
 
     #[test]

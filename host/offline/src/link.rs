@@ -224,6 +224,8 @@ fn mention(
             Some(1.0)
         } else if is_shortened(&content, &column.required) {
             Some(0.95)
+        } else if is_birth(span, &column.required) {
+            Some(0.9)
         } else if is_phrasal(span, &column.required) {
             Some(0.72)
         } else {
@@ -258,6 +260,14 @@ fn is_shortened(content: &[&Word<'_>], required: &[String]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns true if the verb `born` names a column of births: `birth_date`.
+fn is_birth(span: &[Token], required: &[String]) -> bool {
+    let [verb] = span else { return false };
+    let name = required.concat();
+    let names = ["birthdate", "birthday"];
+    verb.lower == "born" && names.iter().any(|word| name == *word || name == words::stem(word))
 }
 
 /// Returns true if a verb and the word that belongs to it are one word of a name: `signed up` of

@@ -196,7 +196,19 @@ impl Writer<'_> {
         dialect::is_text(&self.schema.column(at).declared)
     }
 
+    /// The text of a condition. A row without a date is of no year, and so fulfils `not in 2018`.
     fn condition(&self, condition: &Condition, single: bool) -> Option<String> {
+        let text = self.comparison(condition, single)?;
+        let is_denied = matches!(condition.operator, Operator::NotEqual | Operator::NotBetween);
+        let is_open = self.schema.column(condition.column).nullable;
+        Some(if is_denied && is_open && condition.field.is_some() {
+            format!("({text} OR {} IS NULL)", self.name(condition.column, single))
+        } else {
+            text
+        })
+    }
+
+    fn comparison(&self, condition: &Condition, single: bool) -> Option<String> {
         let syntax = self.syntax();
         let at = condition.column;
         let name = self.name(at, single);

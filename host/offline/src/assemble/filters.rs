@@ -138,14 +138,20 @@ impl Assembler<'_> {
         }
     }
 
-    /// Returns whether the conditions are all of the rows of one table, and what is selected of
-    /// them is said of each row, so that no row fulfils two of one column: the flights from two
-    /// places.
+    /// Returns true if the conditions are all of the rows of one table or of the one row of another
+    /// that each belongs to, and what is selected of them is said of each row, so that no row
+    /// fulfils two of one column: the flights from two places, the bookings of hotels in two.
     fn is_of_one_row(&self, draft: &Draft, query: &LogicalQuery, filters: &[&Filter]) -> bool {
         let mut tables = query.all_tables();
         tables.extend(filters.iter().map(|filter| filter.condition.column.table));
         tables.dedup();
-        tables.len() == 1
+        let Some(rows) = tables.first().copied() else { return false };
+        let is_counted = draft.counted.iter().all(|counted| counted.table == Some(rows));
+        let is_selected =
+            query.select.iter().all(|item| item.column().is_none_or(|column| column.table == rows));
+        let is_once = !joins::multiplies(self.schema, &tables, rows, self.bias);
+        let is_joined = is_counted && is_selected && is_once;
+        (tables.len() == 1 || is_joined)
             && !draft.both
             && query.group.is_empty()
             && query.select.iter().all(|item: &Expression| match item {

@@ -5,7 +5,7 @@ mod groups;
 mod repeats;
 
 use super::draft::{Asked, Draft, Filter, Key, Measure};
-use super::items::Reading;
+use super::items::{Reading, What};
 use super::joins;
 use super::query::{Condition, Expression, LogicalQuery, Operand, Operator, Share};
 use super::resolve::{Choice, Resolver};
@@ -74,10 +74,21 @@ impl Assembler<'_> {
             && draft.limit.is_none();
         // `of the orders of 2024` is the whole, `were cancelled` the part. A single condition is
         // the part.
-        let (whole, part) = match draft.filters.as_slice() {
+        let (mut whole, mut part): (Vec<Filter>, Vec<Filter>) = match draft.filters.as_slice() {
             [] | [_] => (Vec::new(), draft.filters.clone()),
             filters => filters.iter().cloned().partition(|filter| self.is_of_whole(filter)),
         };
+        // The `visits with flu in 2023` are a part of the visits in 2023.
+        if whole.is_empty() && part.iter().any(|filter| !self.is_time(filter)) {
+            let (times, others): (Vec<Filter>, Vec<Filter>) =
+                part.into_iter().partition(|filter| self.is_time(filter));
+            // The `women hired in 2023` may be a part of all or of those hired then.
+            if times.iter().any(|filter| self.follows_event(filter)) {
+                return None;
+            }
+            whole = times;
+            part = others;
+        }
         let mut query = LogicalQuery::default();
         self.filters(&Draft { filters: part, ..draft.clone() }, main, &mut query);
         let part = std::mem::take(&mut query.filters);
@@ -122,6 +133,22 @@ impl Assembler<'_> {
         }
         let verb = self.reading.tokens.iter().rposition(|token| is_verb(&token.lower));
         verb.is_some_and(|verb| self.reading.items[filter.item].from < verb)
+    }
+
+    /// Returns true if a condition compares a date, a year or a month.
+    fn is_time(&self, filter: &Filter) -> bool {
+        let view = self.schema.column(filter.condition.column);
+        let is_part = view.required == ["year"] || view.required == ["month"];
+        filter.condition.operand != Operand::Null && (view.holds == Holds::Time || is_part)
+    }
+
+    /// Returns true if a verb that names a column stands before the condition: `hired in 2023`.
+    fn follows_event(&self, filter: &Filter) -> bool {
+        let mut before = self.reading.items[..filter.item].iter().rev();
+        let named = before.find(|item| !matches!(item.what, What::Cue(_)));
+        named.is_some_and(|item| {
+            matches!(item.what, What::Column(_)) && self.reading.tokens[item.from].is_event()
+        })
     }
 
     /// Counts each row once, although it is joined with several of another table.

@@ -62,6 +62,7 @@ impl Walk<'_> {
         } else if let Some(scale) = self.pending.superlative.take() {
             self.extreme(at, column, scale);
         } else if self.follows_top(at) {
+            self.draft.unmet += usize::from(self.names_event(at));
             self.best_by(Measure::Column(column), true);
         } else if let (true, [function @ (Function::Sum | Function::Avg)]) =
             (self.is_after_top(at), self.pending.functions.as_slice())
@@ -91,6 +92,7 @@ impl Walk<'_> {
             self.whose(at);
             // `the rated products` describes what is asked for.
             self.draft.unmet += usize::from(self.reading.describes(at));
+            self.draft.unmet += usize::from(self.is_counted_too(at));
             self.draft.distinct |= std::mem::take(&mut self.pending.distinct) && self.item(at).head;
             self.ask(at, Expression::Column(column));
         }
@@ -243,6 +245,8 @@ impl Walk<'_> {
         // `the most deaths` are not the latest of their days.
         self.draft.unmet +=
             usize::from(scale.counts && self.schema.column(column).holds != Holds::Number);
+        // The `highest paid` are not the last that were paid.
+        self.draft.unmet += usize::from(scale.of.is_empty() && self.names_event(at));
         // What the word measures is not what the column holds: `the heaviest price`.
         self.draft.unmet += usize::from(!scale.of.is_empty());
         let asks = asks && self.draft.limit.is_none();
@@ -480,6 +484,24 @@ impl Walk<'_> {
         } else {
             self.ask(at, Expression::CountDistinct(column));
         }
+    }
+
+    /// Returns true if the column is a second thing to count: the `doctors` of `how many customers
+    /// and doctors`, which are no groups.
+    fn is_counted_too(&self, at: usize) -> bool {
+        let Some(first) = at.checked_sub(2) else { return false };
+        let and = self.item(at - 1);
+        let is_joined = and.what == What::Cue(Cue::And)
+            && and.from == self.item(first).to
+            && and.to == self.item(at).from;
+        let mut asked = self.draft.asked.iter();
+        let mut counted = self.draft.counted.iter();
+        let is_counted = counted.any(|counted| counted.item == first)
+            || asked.any(|asked| {
+                asked.item == first && matches!(asked.expression, Expression::CountDistinct(_))
+            });
+        let last = &self.reading.tokens[self.item(at).to - 1];
+        is_joined && is_counted && last.lower.ends_with('s')
     }
 
     /// `the number of different names and colours` counts both.

@@ -205,14 +205,17 @@ impl Walk<'_> {
         fn is_skipped_cue(what: &What) -> bool {
             matches!(what, What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between))
         }
-        let named = (0..at).rev().find(|item| !is_skipped_cue(&self.item(*item).what));
+        // `published between May and July`: the column stands before the first month.
+        let between = (0..at).rev().find(|i| self.item(*i).what == What::Cue(Cue::Between));
+        let from = between.filter(|_| self.pending.between).unwrap_or(at);
+        let named = (0..from).rev().find(|item| !is_skipped_cue(&self.item(*item).what));
         let before =
             named.and_then(|item| self.resolver.column(item)).filter(|column: &ColumnRef| {
                 let view = self.schema.column(*column);
                 view.holds == Holds::Time
                     || (view.holds == Holds::Number && view.required == ["month"])
             });
-        let column = before.and_then(|_| self.before(at)).or_else(|| self.dated(at, Span::Month));
+        let column = before.and_then(|_| self.before(from)).or_else(|| self.dated(at, Span::Month));
         let Some(column) = column else { return self.draft.loose.push(at) };
         let is_date = self.schema.column(column).holds == Holds::Time;
         self.day_of_month(at, column);

@@ -205,8 +205,20 @@ impl Walk<'_> {
             Cue::And if opens_clause => pending.not = None,
             // `not in Oslo with an age above 30`: the negation has its object.
             Cue::Trigger if ends_negation => pending.not = None,
-            Cue::Or | Cue::And | Cue::OrMore(_) | Cue::Trigger | Cue::Comma => {}
+            // `opened or closed in 2023` compares two columns.
+            Cue::Or => self.draft.unmet += usize::from(self.is_between_events(at)),
+            Cue::And | Cue::OrMore(_) | Cue::Trigger | Cue::Comma => {}
         }
+    }
+
+    /// Returns true if the word joins two verbs, of which the second names a column of dates:
+    /// `opened or closed`.
+    fn is_between_events(&self, at: usize) -> bool {
+        let Some(before) = self.item(at).from.checked_sub(1) else { return false };
+        let next = at + 1;
+        self.reading.tokens[before].is_event()
+            && self.names_event(next)
+            && self.item(next).from == self.item(at).to
     }
 
     /// `by` groups when something is aggregated and a name follows at once.
