@@ -106,6 +106,19 @@ fn what_a_provider_did_not_understand_is_asked_about() {
 }
 
 #[test]
+fn a_name_of_the_database_is_no_choice_of_itself() {
+    let why = "the model provider gave no answer: not understood: Total";
+    let questions =
+        assess(&FakeHost::default(), &[observe("A", failure_ending(FailureKind::Model, why), &[])]);
+    assert_eq!(
+        questions[0].text,
+        "I do not understand \"Total\" in \"regions of buyers\", which is a name of the database. \
+         Can you say it in other words?"
+    );
+    assert!(questions[0].choices.is_empty());
+}
+
+#[test]
 fn a_name_without_a_near_one_is_not_in_the_database() {
     let why = "the model provider gave no answer: not understood: moons";
     let questions =

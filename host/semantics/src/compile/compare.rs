@@ -20,8 +20,8 @@ pub(super) struct Compared {
 pub(super) struct Before {
     /// The first day that rows count from, if it is before the request's.
     pub(super) earliest: Option<NaiveDate>,
-    /// Where the request's period is the first part of a period of the grain: the day from which on
-    /// rows before it do not count, and its own first day.
+    /// If the request's period is the first part of a period of the grain: the day of the period
+    /// before from which on rows do not count, and the request's own first day.
     pub(super) gap: Option<(NaiveDate, NaiveDate)>,
 }
 
@@ -89,7 +89,7 @@ impl Compared {
     pub(super) fn describe_part(&self) -> Option<String> {
         let (end, _) = self.before.gap?;
         let last = end.pred_opt()?;
-        Some(format!("the period before counts up to {last} only, as many days as this one has"))
+        Some(format!("the period before counts up to {last} only, to the same day as this one"))
     }
 
     /// Returns the name of the column.

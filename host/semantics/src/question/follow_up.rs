@@ -5,7 +5,7 @@ use chrono::{Datelike, NaiveDate};
 
 use super::draft::{Draft, Rank};
 use super::parse::Parser;
-use super::resolve::{RANKS_APART, Resolver};
+use super::resolve::{RANKS_APART, Resolver, names_no_owner};
 use super::time::{self, Calendar, Clock, Span};
 use super::tokens::{Kind, Token};
 use super::vocabulary::{self, Links, Meaning};
@@ -807,7 +807,16 @@ impl Merger<'_> {
         if self.change.no_filters {
             request.filters.clear();
         }
-        for filter in self.resolver.filters(&request.metrics)? {
+        let new = self.resolver.filters(&request.metrics)?;
+        if let [only] = new.as_slice()
+            && self.is_other_place(request, only)
+        {
+            return refuse(
+                "the place may be one within that of the request before or another one: name both, \
+                 as in `in Paris, France`",
+            );
+        }
+        for filter in new {
             self.filter(request, filter)?;
         }
         let compared = self.resolver.find_compared_dimension(&request.filters);
@@ -815,6 +824,38 @@ impl Merger<'_> {
             request.by.push(name);
         }
         Ok(())
+    }
+
+    /// Returns true if a condition is on a place of a table, and one of the request before, which
+    /// stays, is on another place of it: no row may meet both.
+    fn is_other_place(&self, request: &Request, filter: &Filter) -> bool {
+        let Some(at) = model::find_dimension(self.semantics, &filter.dimension) else {
+            return false;
+        };
+        let mut kept = request.filters.iter().filter(|known| {
+            known.operator == Operator::In && self.previous.filters.contains(known)
+        });
+        filter.operator == Operator::In
+            && self.draft.conditions.iter().all(names_no_owner)
+            && kept.any(|known| {
+                let other = model::find_dimension(self.semantics, &known.dimension);
+                other.is_some_and(|it| it != at && self.resolver.are_places_of_one(it, at))
+            })
+    }
+
+    /// Returns true if one of the names is that of a dimension.
+    fn has_name(&self, names: &[String], dimension: &str) -> bool {
+        let at = model::find_dimension(self.semantics, dimension);
+        at.is_some() && names.iter().any(|name| model::find_dimension(self.semantics, name) == at)
+    }
+
+    /// Returns the condition that chooses some of the groups of a request.
+    fn find_chosen<'r>(&self, request: &'r Request) -> Option<&'r Filter> {
+        request.filters.iter().find(|filter| {
+            filter.operator == Operator::In
+                && self.has_name(&request.by, &filter.dimension)
+                && !self.has_name(&request.within, &filter.dimension)
+        })
     }
 
     /// Refuses a value of what a ratio is about: the cancellation rate of returned orders is zero,
@@ -961,6 +1002,11 @@ impl Merger<'_> {
         if self.change.plain {
             request.comparison = None;
         }
+        let chosen = self.find_chosen(request);
+        let is_chosen = chosen.is_some() && chosen != self.find_chosen(self.previous);
+        if is_chosen && request.comparison == Some(Comparison::ShareOfTotal) {
+            request.comparison = Some(Comparison::ShareOfAll);
+        }
         let draft = self.draft;
         if draft.shares && !self.resolver.shows_percent(&request.metrics) {
             if !request.comparison.is_none_or(Comparison::is_share) {
@@ -975,7 +1021,15 @@ impl Merger<'_> {
             if !draft.conditions.is_empty() {
                 return refuse("the share in each group and the share of each group may be meant");
             }
-            request.comparison = Some(Comparison::ShareOfTotal);
+            let has_several = self.find_chosen(request).map(|chosen| chosen.values.len() > 1);
+            request.comparison = match (request.comparison, has_several) {
+                (known @ Some(Comparison::ShareOfAll), _) => known,
+                (None, Some(true)) => {
+                    return refuse("the share of these and the share of all may be meant");
+                }
+                (_, Some(false)) => Some(Comparison::ShareOfAll),
+                _ => Some(Comparison::ShareOfTotal),
+            };
         }
         let asks = draft.runs
             || draft.is_trend
@@ -983,13 +1037,35 @@ impl Merger<'_> {
             || draft.compare.is_some()
             || draft.over.is_some();
         if !asks {
-            return Ok(());
+            return self.keep_step(request);
         }
         let span = request.period.as_ref().map(span_of);
         let compared = self.resolver.comparison(request.grain, span)?;
         request.comparison = compared.comparison.or(request.comparison);
         request.grain = compared.grain;
         request.period = compared.span.map(Span::period);
+        Ok(())
+    }
+
+    /// Leaves a comparison with the year before as it is where the text names a finer unit of time.
+    /// The step back of another one is not said then.
+    fn keep_step(&self, request: &mut Request) -> Result<(), Unread> {
+        let (Some(before), Some(grain)) = (self.previous.grain, request.grain) else {
+            return Ok(());
+        };
+        let is_step =
+            matches!(request.comparison, Some(Comparison::PreviousPeriod | Comparison::Growth));
+        if !is_step || grain == before {
+            return Ok(());
+        }
+        if before == Grain::Year && request.comparison == Some(Comparison::PreviousPeriod) {
+            request.comparison = Some(Comparison::SamePeriodLastYear);
+            return Ok(());
+        }
+        let unit = self.previous.period.as_ref().and_then(|period| span_of(period).unit);
+        if unit == Some(before) || (before == Grain::Year && self.year().is_some()) {
+            return refuse("the step back of the comparison may be either unit of time");
+        }
         Ok(())
     }
 
@@ -1101,9 +1177,28 @@ impl Merger<'_> {
         if request.comparison == Some(Comparison::ShareOfAll) && groups > 1 {
             return refuse("the share in each group and the share of each group may be meant");
         }
+        if request.comparison == Some(Comparison::ShareOfAll) {
+            self.check_share_of_all(request)?;
+        }
         let needs_time = !request.comparison.is_none_or(Comparison::is_share);
         if needs_time && request.grain.is_none() {
             return refuse("a comparison with another time needs a unit of time");
+        }
+        Ok(())
+    }
+
+    /// Refuses a share of all in groups whose numbers do not add up to all, and one in other groups
+    /// than those that a condition chose: its whole would be no longer all, but what meets that.
+    fn check_share_of_all(&self, request: &Request) -> Result<(), Unread> {
+        if let Some(name) = request.metrics.iter().find(|name| !self.resolver.adds_up(name)) {
+            return refuse(format!("{name} of several groups add up to more than all"));
+        }
+        let is_of_condition = request.filters.iter().any(|filter| {
+            self.has_name(&self.previous.by, &filter.dimension)
+                && !self.has_name(&request.by, &filter.dimension)
+        });
+        if is_of_condition {
+            return refuse("the share in each group and the share of each group may be meant");
         }
         Ok(())
     }

@@ -447,7 +447,7 @@ impl Resolver<'_> {
     }
 
     /// Returns true if two dimensions hold places and belong to one table.
-    fn are_places_of_one(&self, one: usize, other: usize) -> bool {
+    pub(super) fn are_places_of_one(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|at| &self.semantics.dimensions[at]);
         are_equal(&one.table, &other.table) && holds_places(one) && holds_places(other)
     }
@@ -754,14 +754,19 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns true if a condition names the one value whose share of all is asked for: `the share
-    /// of revenue from Germany`. Things that several groups have add up to more than all.
-    fn is_share_of_all(&self, metric: &str, filter: &Filter) -> bool {
-        let is_sum = model::is_additive(self.semantics, metric)
+    /// Returns true if the numbers of all groups add up to that of all rows. Things that several
+    /// groups have add up to more than all.
+    pub(super) fn adds_up(&self, metric: &str) -> bool {
+        model::is_additive(self.semantics, metric)
             && model::measures(self.semantics, metric)
                 .iter()
-                .all(|measure| measure.aggregate != Aggregate::CountDistinct);
-        is_sum && filter.operator == Operator::In && filter.values.len() == 1
+                .all(|measure| measure.aggregate != Aggregate::CountDistinct)
+    }
+
+    /// Returns true if a condition names the one value whose share of all is asked for: `the share
+    /// of revenue from Germany`.
+    fn is_share_of_all(&self, metric: &str, filter: &Filter) -> bool {
+        self.adds_up(metric) && filter.operator == Operator::In && filter.values.len() == 1
     }
 
     /// Returns true if a condition is certainly that of the share, and all others are those of the
@@ -1027,7 +1032,7 @@ fn holds_places(dimension: &Dimension) -> bool {
 }
 
 /// Returns true if a list of values stands without the dimension or the table that it is of.
-fn names_no_owner(condition: &Condition) -> bool {
+pub(super) fn names_no_owner(condition: &Condition) -> bool {
     condition.operator == Operator::In
         && condition.dimensions.is_empty()
         && condition.tables.is_empty()

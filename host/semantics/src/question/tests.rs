@@ -1,8 +1,10 @@
 //! Questions that have no request, and the reasons for it.
 
 use super::*;
-use crate::compile::tests::kit::{day, derive, dimension, join, measure, parse, shop};
-use crate::{Aggregate, Comparison, Semantics};
+use crate::compile::tests::kit::{
+    day, derive, dimension, filter, join, measure, parse, period, request, shop,
+};
+use crate::{Aggregate, Comparison, Filter, Grain, Operator, Semantics};
 
 fn make_shop() -> Semantics {
     let mut semantics = shop();
@@ -378,6 +380,94 @@ fn a_request_is_held_to_its_question() {
     let whole = Request { within: Vec::new(), ..within };
     let found = unmet("top 2 categories per country by revenue", &whole);
     assert!(found.iter().any(|one| one.contains("a ranking in each country")), "{found:?}");
+}
+
+#[test]
+fn the_share_of_one_group_of_itself_is_none() {
+    let question = "share of revenue from France";
+    let whole = Request {
+        filters: vec![filter("customers.country", Operator::In, &["France"])],
+        comparison: Some(Comparison::ShareOfTotal),
+        ..request(&["revenue"], &["customers.country"])
+    };
+    let found = unmet(question, &whole);
+    assert!(found.iter().any(|one| one.contains("`share_of_all`")), "{found:?}");
+    let several = vec![filter("customers.country", Operator::In, &["France", "Spain"])];
+    for sound in [
+        Request { comparison: Some(Comparison::ShareOfAll), ..whole.clone() },
+        Request { filters: several, ..whole.clone() },
+        Request { by: vec!["categories.category".into()], ..whole.clone() },
+    ] {
+        let found = unmet(question, &sound);
+        assert!(!found.iter().any(|one| one.contains("`share_of_all`")), "{found:?}");
+    }
+}
+
+fn follow_up(previous: &Request, text: &str) -> Reading {
+    let mut semantics = make_shop();
+    semantics.dimensions.push(dimension("customers", "city", false));
+    let cells = [("customers.country", "France"), ("customers.city", "Paris")];
+    let cells =
+        cells.map(|(dimension, value)| Cell { dimension: dimension.into(), value: value.into() });
+    read_follow_up(&semantics, previous, text, &cells, day("2025-06-30"))
+}
+
+fn changed(previous: &Request, text: &str) -> Request {
+    match follow_up(previous, text) {
+        Reading::Understood(read) => read.request,
+        Reading::Unread(unread) => panic!("{text}: {unread}"),
+    }
+}
+
+fn in_france() -> Vec<Filter> {
+    vec![filter("customers.country", Operator::In, &["France"])]
+}
+
+#[test]
+fn a_share_stays_one_of_all() {
+    let by_country = request(&["revenue"], &["customers.country"]);
+    let shares = Request { comparison: Some(Comparison::ShareOfTotal), ..by_country.clone() };
+    let share = Request {
+        filters: in_france(),
+        comparison: Some(Comparison::ShareOfAll),
+        ..by_country.clone()
+    };
+    assert_eq!(changed(&shares, "only France"), share);
+    let part = Request { filters: in_france(), ..by_country };
+    assert_eq!(changed(&part, "as a share"), share);
+    for text in ["as a share", "by category", "buyers instead of revenue"] {
+        let reading = follow_up(&share, text);
+        assert!(matches!(reading, Reading::Unread(_)), "{text}: {reading:?}");
+    }
+}
+
+#[test]
+fn a_step_back_of_a_year_stays_one() {
+    let year = Request {
+        grain: Some(Grain::Year),
+        period: period("2024-01-01", "2025-01-01"),
+        comparison: Some(Comparison::PreviousPeriod),
+        ..request(&["revenue"], &[])
+    };
+    let months = changed(&year, "by month");
+    assert_eq!(months.grain, Some(Grain::Month));
+    assert_eq!(months.comparison, Some(Comparison::SamePeriodLastYear));
+    let growth = Request { comparison: Some(Comparison::Growth), ..year.clone() };
+    let month =
+        Request { grain: Some(Grain::Month), period: period("2024-05-01", "2024-06-01"), ..year };
+    for (before, text) in [(growth, "by month"), (month, "by day")] {
+        let reading = follow_up(&before, text);
+        assert!(matches!(reading, Reading::Unread(_)), "{text}: {reading:?}");
+    }
+}
+
+#[test]
+fn a_place_beside_another_one_is_not_taken() {
+    let part = Request { filters: in_france(), ..request(&["revenue"], &[]) };
+    let reading = follow_up(&part, "in Paris");
+    assert!(matches!(reading, Reading::Unread(Unread::Unsupported(_))), "{reading:?}");
+    let whole = request(&["revenue"], &[]);
+    assert_eq!(changed(&whole, "in Paris").filters[0].dimension, "customers.city");
 }
 
 #[test]

@@ -76,6 +76,7 @@ impl Holder<'_> {
         missing.extend(self.miss_limit());
         missing.extend(self.draft.conditions.iter().filter_map(|it| self.miss_condition(it)));
         missing.extend(self.miss_comparison());
+        missing.extend(self.miss_whole());
         missing
     }
 
@@ -314,6 +315,28 @@ impl Holder<'_> {
             Some(_) => is_of_times,
         };
         (!is_met).then(|| format!("the question asks for {asked}, and the request has none"))
+    }
+
+    /// The whole of a share where the request has one group, whose share of itself is 1.
+    fn miss_whole(&self) -> Option<String> {
+        let [by] = self.request.by.as_slice() else { return None };
+        let is_of_total = self.request.comparison == Some(Comparison::ShareOfTotal);
+        if !self.draft.shares || !is_of_total || self.request.grain.is_some() {
+            return None;
+        }
+        let groups = find_dimensions(self.semantics, by).unwrap_or_default();
+        let is_one = self.request.filters.iter().any(|filter| {
+            let found = find_dimensions(self.semantics, &filter.dimension).unwrap_or_default();
+            filter.operator == Operator::In
+                && filter.values.len() == 1
+                && found.iter().any(|one| groups.iter().any(|group| std::ptr::eq(*one, *group)))
+        });
+        is_one.then(|| {
+            format!(
+                "the question asks for a share, and the request has that of one {by} of itself: \
+                 `share_of_all` is its share of all"
+            )
+        })
     }
 
     /// The metric that the question names and from which nothing of the request is computed.

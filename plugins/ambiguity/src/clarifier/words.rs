@@ -55,6 +55,13 @@ pub(crate) fn by_rule(
     }
     if let Some(name) = reason.as_deref().and_then(|reason| unknown_name(reason, catalog)) {
         let choices = near_names(&name, catalog);
+        if matches!(choices.as_slice(), [only] if only.eq_ignore_ascii_case(&name)) {
+            let text = format!(
+                "I do not understand \"{name}\" in \"{reported}\", which is a name of the \
+                 database. Can you say it in other words?"
+            );
+            return (text, Vec::new());
+        }
         let known = match choices.is_empty() {
             true => "The database has nothing of that name.",
             false => "The nearest names of the database are these.",

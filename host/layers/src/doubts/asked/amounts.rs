@@ -77,14 +77,24 @@ const UNBOUND: &[&str] = &[
     "but",
     "cannot",
     "except",
+    "exclude",
+    "excludes",
     "excluding",
+    "fail",
+    "fails",
+    "ignoring",
+    "lack",
+    "lacking",
+    "lacks",
     "never",
     "no",
     "none",
     "nor",
     "not",
+    "only",
     "or",
     "other",
+    "priority",
     "rank",
     "ranked",
     "ranking",
@@ -93,6 +103,10 @@ const UNBOUND: &[&str] = &[
     "unless",
     "without",
 ];
+/// Functions that choose a value by a condition, as CASE does.
+const CHOICES: &[&str] = &["if", "iff", "iif"];
+/// Operators beside which a number is a part of a sum or a product.
+const ARITHMETIC: &[&str] = &["%", "*", "+", "-", "/", "||"];
 /// Words of columns that hold years.
 const DATES: &[&str] = &["at", "date", "datetime", "day", "on", "time", "timestamp", "year"];
 /// Units of a measure that is one of each row already.
@@ -188,8 +202,8 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherYear, text })
     }
 
-    /// Returns true if the only day of the statement begins a year: what is before it is of the year
-    /// before, as in `by the end of 2023`.
+    /// Returns true if the only day of the statement begins a year: what is before it is of the
+    /// year before, as in `by the end of 2023`.
     fn may_end_before_a_year(&self) -> bool {
         let mut dated = self.facts.literals.iter().filter(|literal| !years_in(literal).is_empty());
         let only = dated.next().filter(|first| dated.all(|other| other.text == first.text));
@@ -210,6 +224,7 @@ impl Asked<'_> {
         if words.get(at + 2).is_some_and(|word| is_digits(word))
             || rest.any(|word| UNBOUND.contains(word) || *word == number)
             || ["NOT", "EXCEPT", "CASE", "BETWEEN"].iter().any(|word| !self.lacks(word))
+            || self.facts.functions.iter().any(|name| CHOICES.contains(&name.as_str()))
         {
             return None;
         }
@@ -379,19 +394,28 @@ impl Asked<'_> {
 }
 
 /// The operators by which a statement in canonical spelling compares with a number, each as it is
-/// with the number on its right.
+/// with the number on its right. A number that is a part of a sum is compared with nothing itself.
 fn find_operators(normalized: &str, number: &str) -> Vec<&'static str> {
     static TURNED_ROUND: [(&str, &str); 5] =
         [("<", ">"), ("<=", ">="), (">", "<"), (">=", "<="), ("=", "=")];
+    fn is_arithmetic(part: Option<&&str>) -> bool {
+        part.is_some_and(|part| ARITHMETIC.contains(part))
+    }
     fn find(part: &str) -> Option<&'static (&'static str, &'static str)> {
         TURNED_ROUND.iter().find(|(operator, _)| *operator == part)
     }
     let parts: Vec<&str> =
         normalized.split([' ', '(', ')', ',']).filter(|part| !part.is_empty()).collect();
-    let pairs = parts.windows(2).filter_map(|pair| match (find(pair[0]), find(pair[1])) {
-        (Some((operator, _)), _) if pair[1] == number => Some(*operator),
-        (_, Some((_, turned))) if pair[0] == number => Some(*turned),
-        _ => None,
+    let pairs = parts.windows(2).enumerate().filter_map(|(at, pair)| {
+        let before = at.checked_sub(1).and_then(|before| parts.get(before));
+        let after = parts.get(at + 2);
+        match (find(pair[0]), find(pair[1])) {
+            (Some((operator, _)), _) if pair[1] == number && !is_arithmetic(after) => {
+                Some(*operator)
+            }
+            (_, Some((_, turned))) if pair[0] == number && !is_arithmetic(before) => Some(*turned),
+            _ => None,
+        }
     });
     pairs.collect()
 }

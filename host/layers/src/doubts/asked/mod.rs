@@ -261,7 +261,8 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::KeyForName, text })
     }
 
-    /// The column that names a row of the table, or that the question names.
+    /// The column that names a row of the table, or that the question names. It may name one of a
+    /// condition or an order for that alone.
     fn name_of<'t>(&self, table: &'t Table, key: &str) -> Option<&'t Column> {
         let others = || {
             table.columns.iter().filter(|column: &&Column| !column.name.eq_ignore_ascii_case(key))
@@ -269,7 +270,9 @@ impl Asked<'_> {
         others()
             .find(|column: &&Column| {
                 let own = stems(&column.name);
-                !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
+                let path = format!("{}.{}", table.name, column.name);
+                let is_read = self.facts.columns.iter().any(|it| it.eq_ignore_ascii_case(&path));
+                !is_read && !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
             })
             .or_else(|| {
                 others().find(|column: &&Column| {

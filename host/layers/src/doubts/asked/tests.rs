@@ -241,7 +241,13 @@ fn a_key_is_no_name() {
     assert_none("Show everything about cities.", &columns(std::slice::from_ref(&key)));
     // The name stands beside it, or there is none.
     assert_none("Which cities are visited?", &columns(&[key, column("city.city_name")]));
-    assert_none("Which visit is the first?", &columns(&[column("visit.visit_id")]));
+    let visit = columns(&[column("visit.visit_id")]);
+    assert_none("Which visit is the first?", &visit);
+    // The name may be that of a condition.
+    let question = "Which visits have a day?";
+    assert_doubt(question, &visit, DoubtKind::KeyForName);
+    let read = Facts { columns: vec!["visit.day".into()], ..Facts::default() };
+    assert_eq!(kinds_of(question, &visit, &read, &[1]), []);
 }
 
 #[test]
@@ -538,9 +544,18 @@ fn numbers_bound_from_the_side_that_is_asked_for() {
         ("Which cities have more than 100 or less than 50 inhabitants?", "population < 100"),
         ("Which cities have more than 1,100 inhabitants?", "population < 1"),
         ("Which cities have a higher rank than 100?", "population < 100"),
+        ("Which cities lack more than 100 inhabitants?", "population <= 100"),
+        (more, "area - 100 > population"),
+        (more, "population < 100 * area"),
     ] {
         assert_eq!(kinds(question, condition), [], "{question} {condition}");
     }
+    let chosen = facts(
+        "SELECT city_name FROM city WHERE iif(population <= 100, 0, 1) = 1",
+        &["city"],
+        &["iif"],
+    );
+    assert_eq!(kinds_of(more, &columns(&[column("city.city_name")]), &chosen, &[7]), []);
 }
 
 #[test]

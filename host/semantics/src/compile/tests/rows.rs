@@ -391,6 +391,7 @@ fn a_part_of_a_period_is_beside_the_same_part_of_the_one_before() {
         let compiled = compile_for(&shop(), &request, &syrch_core::Dialect::Sqlite).unwrap();
         let notes = compiled.applied.notes.join("; ");
         assert!(notes.contains("the period before counts up to"), "{notes}");
+        assert!(notes.contains("only, to the same day as this one"), "{notes}");
     }
     // The 31st has no counterpart, and two months and a part are no part of one.
     for (from, until) in [("2024-03-01", "2024-03-31"), ("2024-01-01", "2024-03-16")] {
