@@ -214,6 +214,11 @@ fn what_cannot_be_confirmed_is_said() {
     let bound = place.examples_command(&["add", "last", "--by", "ann"]);
     assert_eq!(bound.code, 2, "{}", bound.stderr);
     assert!(bound.stderr.contains("another day"), "{}", bound.stderr);
+    let flags = ["--min-confidence", "0", "--evidence", "live means the first order"];
+    place.ask(&endpoint, QUESTION, &flags).document(0);
+    let explained = place.examples_command(&["add", "last", "--by", "ann"]);
+    assert_eq!(explained.code, 2, "{}", explained.stderr);
+    assert!(explained.stderr.contains("with an explanation"), "{}", explained.stderr);
     place.ask(&endpoint, QUESTION, &["--min-confidence", "0"]).document(0);
     let nobody = place.examples_command(&["add", "last", "--by", "  "]);
     assert_eq!(nobody.code, 2, "{}", nobody.stderr);

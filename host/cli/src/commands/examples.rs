@@ -218,6 +218,13 @@ enum Known {
 fn read_run(context: &Context, run: &str) -> Outcome<Answered> {
     let (_, journal) = trace::open(context, run)?;
     let (question, sql) = read_answer(&journal)?;
+    if journal.header.problem.evidence.is_some() {
+        return Err(Failure::usage(format!(
+            "the question `{question}` was asked with an explanation, and means something else \
+             without it"
+        ))
+        .hint("ask it with the explanation in its own words, and confirm that run"));
+    }
     let recorded = read_settings(&journal.header)?;
     let mut settings = context.config.effective.settings.clone();
     settings.database = with_secrets(&recorded.database, &settings.database)?;
