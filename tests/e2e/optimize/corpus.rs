@@ -143,9 +143,7 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     );
     assert!(run["advice"].as_str().unwrap().contains("support"), "{run:#}");
     assert_eq!(document(&mut slow.words("optimize report last"), 0), run);
-    assert!(
-        std::fs::read_to_string(slow.path().join("r.html")).unwrap().contains("Gates")
-    );
+    assert!(std::fs::read_to_string(slow.path().join("r.html")).unwrap().contains("Gates"));
     // It is finished: nothing is measured again, and the outcome is the same.
     let again = document(
         &mut slow.words("optimize run m.toml --db slow.sqlite --min-gain-ms 1 --resume last"),

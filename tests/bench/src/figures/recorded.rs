@@ -176,18 +176,12 @@ fn is_right(question: &Question, document: &AnswerDocument) -> bool {
 
 /// Compares what was found with the files. A strategy with repairs also repairs what a doubt marks,
 /// of which the files know nothing: it must not fall below them, and has calls of its own.
-fn compare_tallies(
-    sampler: &Sampler,
-    found: &Tally,
-    expected: &Tally,
-    note: &str,
-) -> [Figure; 2] {
+fn compare_tallies(sampler: &Sampler, found: &Tally, expected: &Tally, note: &str) -> [Figure; 2] {
     let Sampler { name, repair, .. } = sampler;
     let right =
         format!("{:.1} % where the files give {:.1} %; {note}", found.right(), expected.right());
     let calls = format!("{:.2} where the files give {:.2}", found.calls(), expected.calls());
-    let [below, further] =
-        [expected.right() - found.right(), found.calls() - expected.calls()];
+    let [below, further] = [expected.right() - found.right(), found.calls() - expected.calls()];
     let (how, off, more) = match repair {
         true => ("below them by", below.max(0.0), MORE_REPAIRS),
         false => ("off by", below.abs(), OFF.1),
