@@ -266,11 +266,17 @@ fn describe_javascript(project: &Project) -> Result<Vec<String>, Error> {
     Ok(steps)
 }
 
-/// Returns true if a folder has all files of the SDK of a language as this host has them.
+/// Returns true if a folder has all sources of the SDK of a language that this host has. Its
+/// documents and its manifest may be missing, as in the folder of an installed package.
 pub(crate) fn is_sdk(folder: &Path, language: Language) -> bool {
+    const SOURCES: [&str; 6] = ["rs", "py", "js", "go", "c", "h"];
     let sdk = format!("sdk/{}", language.sdk());
-    let mut files = crate::packed::below(&sdk).peekable();
-    files.peek().is_some() && files.all(|(path, _)| folder.join(path).is_file())
+    let mut sources = crate::packed::below(&sdk)
+        .filter(|(path, _)| {
+            SOURCES.iter().any(|ending| Path::new(path).extension() == Some((*ending).as_ref()))
+        })
+        .peekable();
+    sources.peek().is_some() && sources.all(|(path, _)| folder.join(path).is_file())
 }
 
 #[cfg(test)]

@@ -81,7 +81,10 @@ fn find_reply(path: &Path, id: &str) -> Outcome<Reply> {
 
 /// Returns whether a flag names that id: a text, or a number as it is written.
 fn is_id(id: &Value, named: &str) -> bool {
-    id.as_str().map_or_else(|| id.to_string() == named, |text| text == named)
+    match id.as_str() {
+        Some(text) => text == named,
+        None => format!("{id}") == named,
+    }
 }
 
 fn refuse(path: &Path, why: &str) -> Failure {
