@@ -166,7 +166,8 @@ pub(crate) async fn days(
             continue;
         }
         fn is_day(value: &Value) -> bool {
-            matches!(value, Value::Text(text) if text.len() >= 10 && calendar::is_sortable_date(text))
+            let Value::Text(text) = value else { return false };
+            text.len() >= 10 && calendar::is_sortable_date(text)
         }
         let Some(sample) = samples.read(schema, at).await else { continue };
         let mut values = sample.frequent.iter().map(|(value, _)| value);

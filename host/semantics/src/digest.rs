@@ -272,13 +272,13 @@ metrics:
 
     #[test]
     fn only_what_is_used_counts() {
-        fn used(text: &str) -> String {
+        fn digest_request(text: &str) -> String {
             let sql = "SELECT customers.country, SUM(price) - SUM(cost) AS profit FROM orders JOIN \
                        customers ON orders.customer_id = customers.id WHERE status = 'open'";
             let tables = ["main.orders".to_owned(), "customers".to_owned()];
             read(text).digest_used("profit of waiting orders by country", sql, &tables)
         }
-        let digest = used(FILE);
+        let digest = digest_request(FILE);
         for (from, to) in [
             ("lost = 0", "lost = 1"),
             ("count(stock.id)", "count(stock.*)"),
@@ -286,7 +286,7 @@ metrics:
             ("profit: {", "profit: {description: Gain., "),
             ("lost: count(stock.id)", "lost: count(stock.id)\n  paid: sum(orders.paid)"),
         ] {
-            assert_eq!(used(&FILE.replace(from, to)), digest, "{from}");
+            assert_eq!(digest_request(&FILE.replace(from, to)), digest, "{from}");
         }
         for (from, to) in [
             ("deleted = 0", "deleted = 1"),
@@ -305,7 +305,7 @@ metrics:
                     _ => "- cost}",
                 },
             );
-            assert_ne!(used(&changed), digest, "{from}");
+            assert_ne!(digest_request(&changed), digest, "{from}");
         }
     }
 }

@@ -51,7 +51,7 @@ fn a_model_is_asked_until_three_results_are_equal() {
     assert_eq!(seeds, [Some(0), Some(1), Some(2)]);
 }
 
-/// A model that repeats its mistake is told what was wrong.
+/// A model that repeats its mistake is asked for a repair.
 #[test]
 fn what_fails_is_empty_or_doubtful_is_repaired() {
     for wrong in [

@@ -154,8 +154,8 @@ fn serve(shared: Arc<Shared>, bound: &mpsc::Sender<SocketAddr>, stopped: oneshot
     runtime.shutdown_background();
 }
 
-/// Makes a connection send each write at once: without it, a reply of two writes waits 40 ms for the
-/// acknowledgement of the first.
+/// Makes a connection send each write at once: without it, a reply of two writes waits 40 ms for
+/// the acknowledgement of the first.
 fn send_at_once(stream: &mut TcpStream) {
     let _ = stream.set_nodelay(true);
 }

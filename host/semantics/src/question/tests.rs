@@ -412,7 +412,7 @@ fn follow_up(previous: &Request, text: &str) -> Reading {
     read_follow_up(&semantics, previous, text, &cells, day("2025-06-30"))
 }
 
-fn changed(previous: &Request, text: &str) -> Request {
+fn read_change(previous: &Request, text: &str) -> Request {
     match follow_up(previous, text) {
         Reading::Understood(read) => read.request,
         Reading::Unread(unread) => panic!("{text}: {unread}"),
@@ -432,9 +432,9 @@ fn a_share_stays_one_of_all() {
         comparison: Some(Comparison::ShareOfAll),
         ..by_country.clone()
     };
-    assert_eq!(changed(&shares, "only France"), share);
+    assert_eq!(read_change(&shares, "only France"), share);
     let part = Request { filters: in_france(), ..by_country };
-    assert_eq!(changed(&part, "as a share"), share);
+    assert_eq!(read_change(&part, "as a share"), share);
     for text in ["as a share", "by category", "buyers instead of revenue"] {
         let reading = follow_up(&share, text);
         assert!(matches!(reading, Reading::Unread(_)), "{text}: {reading:?}");
@@ -449,7 +449,7 @@ fn a_step_back_of_a_year_stays_one() {
         comparison: Some(Comparison::PreviousPeriod),
         ..request(&["revenue"], &[])
     };
-    let months = changed(&year, "by month");
+    let months = read_change(&year, "by month");
     assert_eq!(months.grain, Some(Grain::Month));
     assert_eq!(months.comparison, Some(Comparison::SamePeriodLastYear));
     let growth = Request { comparison: Some(Comparison::Growth), ..year.clone() };
@@ -467,7 +467,7 @@ fn a_place_beside_another_one_is_not_taken() {
     let reading = follow_up(&part, "in Paris");
     assert!(matches!(reading, Reading::Unread(Unread::Unsupported(_))), "{reading:?}");
     let whole = request(&["revenue"], &[]);
-    assert_eq!(changed(&whole, "in Paris").filters[0].dimension, "customers.city");
+    assert_eq!(read_change(&whole, "in Paris").filters[0].dimension, "customers.city");
 }
 
 #[test]
