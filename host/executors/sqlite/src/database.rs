@@ -218,6 +218,19 @@ impl SqliteDatabase {
         .map_err(port_error)?
     }
 
+    /// Returns samples that are kept of the state that the file has now, if they all are.
+    async fn find_samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Option<Vec<Sample>> {
+        let wanted = spellings(columns).ok()?;
+        let snapshot = self.snapshot().await.ok()?;
+        let (found, columns) = resolve(&snapshot.catalog, table, &wanted).ok()?;
+        snapshot.samples.find_all(&found.name, &columns, limit)
+    }
+
     async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         let inner = Arc::clone(&self.0);
         let failed = self.0.config.unavailable("the thread that reads the catalog failed");
@@ -430,6 +443,9 @@ impl CellIndex for SqliteDatabase {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
+        if let Some(kept) = self.find_samples(table, columns, limit).await {
+            return Ok(kept);
+        }
         self.with_table(table, columns, move |session, snapshot, table, columns| {
             cells::samples(session, snapshot, table, columns, limit)
         })
@@ -548,6 +564,23 @@ mod tests {
                 (is_ok, 2)
             );
         }
+    }
+
+    #[tokio::test]
+    async fn samples_are_kept_until_the_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = small(&folder);
+        let database = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
+        let columns = ["A".to_owned()];
+        let before = database.samples("T", &columns, 5).await.unwrap();
+        let snapshot = database.inner().snapshot().unwrap();
+        assert_eq!(snapshot.samples.find("t", "a", 5).as_ref(), before.first());
+        assert_eq!(database.samples("T", &columns, 5).await.unwrap(), before);
+        let writer = rusqlite::Connection::open(path).unwrap();
+        writer.execute("UPDATE t SET a = 'Zoe'", []).unwrap();
+        let after = database.samples("T", &columns, 5).await.unwrap();
+        assert_eq!(after[0].greatest, syrch_core::Value::Text("Zoe".to_owned()));
+        assert_ne!(after, before);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use syrch_core::ports::DatabaseError;
 use syrch_core::{Catalog, Column, Dialect};
 
+use crate::cells::KeptSamples;
 use crate::config::SqliteConfig;
 use crate::connect::{self, COLUMNS};
 use crate::deadline::{self, Allowance, Deadline};
@@ -57,6 +58,8 @@ pub(crate) struct Snapshot {
     pub(crate) grant: Arc<Grant>,
     pub(crate) columns: i32,
     pub(crate) version: SchemaVersion,
+    /// Of later states, if the file changes while they are read; then another snapshot follows.
+    pub(crate) samples: KeptSamples,
 }
 
 /// The connection that watches.
@@ -133,6 +136,7 @@ impl Watch {
             grant: Arc::new(schema.grant),
             columns: columns.max(COLUMNS),
             version,
+            samples: KeptSamples::default(),
         });
         self.snapshot = Some(Arc::clone(&snapshot));
         Ok(snapshot)

@@ -3,6 +3,7 @@
 //! statement does.
 
 mod index;
+mod kept;
 mod samples;
 mod shared;
 mod stored;
@@ -18,6 +19,7 @@ use crate::watch::Snapshot;
 
 #[cfg(test)]
 pub(crate) use index::build;
+pub(crate) use kept::KeptSamples;
 pub(crate) use samples::{column_stats, samples};
 pub(crate) use shared::ValueIndex;
 pub use stored::INDEX;

@@ -19,7 +19,8 @@ const COUNTED: u64 = 10_000;
 /// Bytes of a sampled value.
 const CLIP: usize = 1_024;
 
-/// Least, greatest and most frequent values.
+/// Least, greatest and most frequent values, which are kept with the snapshot: but not those of a
+/// view, which may be others over the same data.
 pub(crate) fn samples(
     session: &Session,
     snapshot: &Snapshot,
@@ -27,7 +28,21 @@ pub(crate) fn samples(
     columns: &[String],
     limit: u32,
 ) -> Result<Vec<Sample>, SqlError> {
-    columns.iter().map(|column| sample(session, snapshot, table, column, limit)).collect()
+    let is_kept = snapshot.catalog.table(table).is_some_and(|table| !table.is_view());
+    let mut samples = Vec::with_capacity(columns.len());
+    session.check_deadline()?;
+    for column in columns {
+        if let Some(known) = snapshot.samples.find(table, column, limit) {
+            samples.push(known);
+            continue;
+        }
+        let sample = sample(session, snapshot, table, column, limit)?;
+        if is_kept {
+            snapshot.samples.put(table, limit, &sample);
+        }
+        samples.push(sample);
+    }
+    Ok(samples)
 }
 
 fn sample(
