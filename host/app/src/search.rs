@@ -27,6 +27,10 @@ use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 /// deadline has stopped the search.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
+/// The time that tasks under way have after that to end with what they have found. Their model calls
+/// are cancelled, so that most need some milliseconds.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Searches from the first wording of the problem to the end.
 pub(crate) async fn search(
     host: &Host,
@@ -513,6 +517,7 @@ fn options(run: &RunState) -> Options {
         max_parallel: run.settings.policy.max_parallel as usize,
         max_rounds: run.settings.policy.max_rounds,
         deadline: run.clock.deadline(),
+        grace: GRACE,
         limits: run.settings.limits.clone(),
     }
 }

@@ -2,6 +2,7 @@
 //! is the overhead of a task.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use divan::counter::ItemsCount;
@@ -67,8 +68,13 @@ fn run(bencher: divan::Bencher<'_, '_>, graph: &Graph) {
     };
     let runner = Arc::new(Nothing);
     let stop = Stop::new();
-    let options =
-        Options { max_parallel: 8, max_rounds: 0, deadline: None, limits: Limits::default() };
+    let options = Options {
+        max_parallel: 8,
+        max_rounds: 0,
+        deadline: None,
+        grace: Duration::ZERO,
+        limits: Limits::default(),
+    };
     bencher
         .counter(ItemsCount::new(graph.tasks.len()))
         .with_inputs(|| graph.clone())

@@ -1,6 +1,7 @@
 //! The arguments and the results of a run.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use syrch_core::{Edit, Graph, Limits, Observation, RoleError, Step, Task, TaskId, Turn};
@@ -109,8 +110,11 @@ pub struct Options {
     pub max_parallel: usize,
     /// The most steps of the planner that change the graph.
     pub max_rounds: u32,
-    /// The latest time at which the run ends.
+    /// The time from which no further task starts.
     pub deadline: Option<Instant>,
+    /// The time that running tasks have to end after the deadline or a stop, before they are
+    /// dropped.
+    pub grace: Duration,
     /// The bounds of the graph, added tasks included.
     pub limits: Limits,
 }

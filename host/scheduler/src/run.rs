@@ -29,6 +29,8 @@ use crate::stop::Stop;
 /// - A task that nothing needs any more, such as the loser of an any-of, is cancelled or not
 ///   started.
 /// - A choice is made by the scheduler, without a place in the pool.
+/// - After a stop or the deadline no further task starts, and the planner is not called any more.
+///   Tasks that run have [`Options::grace`] to end with what they have.
 ///
 /// Must be called within a tokio runtime with time enabled.
 ///
@@ -58,6 +60,7 @@ pub async fn execute<R: TaskRunner>(
         planning: Planning::new(replanner, options.max_rounds),
         arrived: Vec::new(),
         step: None,
+        draining: None,
         refused: Vec::new(),
     };
     let end = driver.drive().await;
@@ -95,14 +98,15 @@ impl Halt<'_> {
 
 /// An event that a run waits for.
 enum Event<T> {
+    Drain(End),
     Halt(End),
     Joined(Vec<Joined<T>>),
     /// The planner's step; `None` when the planner failed.
     Step(Option<Step>),
 }
 
-fn halt(end: End) -> Turn {
-    Turn::Halt { deadline: end == End::Deadline }
+fn to_end(deadline: bool) -> End {
+    if deadline { End::Deadline } else { End::Stopped }
 }
 
 /// The result of a runner.
@@ -121,6 +125,8 @@ struct Driver<'a, R: TaskRunner> {
     arrived: Vec<Joined<Outcome<R::Output>>>,
     /// The planner's step that is processed later.
     step: Option<Option<Step>>,
+    /// The reason to start no further task, and the time at which running ones are dropped.
+    draining: Option<(End, Instant)>,
     refused: Vec<String>,
 }
 
@@ -128,18 +134,29 @@ impl<R: TaskRunner> Driver<'_, R> {
     async fn drive(&mut self) -> End {
         loop {
             self.settle().await;
-            self.planning.call(self.frontier.graph());
+            if self.draining.is_none() {
+                self.planning.call(self.frontier.graph());
+            }
             if self.is_idle() && self.frontier.next_ready().is_none() && !self.is_planning() {
                 return End::Complete;
             }
-            // Not earlier: a replay learns of a halt by the next event alone, and has done all of
-            // the above by then.
-            if let Some(end) = self.halt.find_end().filter(|_| !self.order.is_replaying()) {
-                self.order.took(halt(end)).await;
+            if let Some((end, _)) = self.draining.filter(|_| self.is_idle()) {
+                self.order.took(Turn::Halt { deadline: end == End::Deadline }).await;
                 return end;
             }
-            self.dispatch();
+            // Not earlier: a replay learns of a halt by the next event alone, and has done all of
+            // the above by then.
+            let may_drain = !self.order.is_replaying() && self.draining.is_none();
+            if let Some(end) = self.halt.find_end().filter(|_| may_drain) {
+                self.order.took(Turn::Drain { deadline: end == End::Deadline }).await;
+                self.drain(end);
+                continue;
+            }
+            if self.draining.is_none() {
+                self.dispatch();
+            }
             match self.event().await {
+                Event::Drain(end) => self.drain(end),
                 Event::Halt(end) => return end,
                 Event::Step(step) => {
                     if let Some(step) = step
@@ -151,6 +168,11 @@ impl<R: TaskRunner> Driver<'_, R> {
                 Event::Joined(all) => all.into_iter().for_each(|joined| self.take(joined)),
             }
         }
+    }
+
+    /// Starts no further task, and gives those that run the grace period.
+    fn drain(&mut self, end: End) {
+        self.draining = Some((end, Instant::now() + self.options.grace));
     }
 
     fn is_idle(&self) -> bool {
@@ -185,18 +207,28 @@ impl<R: TaskRunner> Driver<'_, R> {
         if !early.is_empty() {
             return Event::Joined(early);
         }
-        if let Some(step) = self.step.take() {
+        if let Some(step) = self.step.take().filter(|_| self.draining.is_none()) {
             return Event::Step(step);
         }
+        let draining = self.draining;
+        let halted = async {
+            match draining {
+                Some((end, until)) => {
+                    tokio::time::sleep_until(until).await;
+                    Event::Halt(end)
+                }
+                None => Event::Drain(self.halt.wait().await),
+            }
+        };
         tokio::select! {
             biased;
-            end = self.halt.wait() => Event::Halt(end),
+            event = halted => event,
             joined = self.pool.next() => {
                 let mut all = vec![joined];
                 all.extend(std::iter::from_fn(|| self.pool.try_next()));
                 Event::Joined(all)
             }
-            step = self.planning.step() => Event::Step(step),
+            step = self.planning.step(), if draining.is_none() => Event::Step(step),
         }
     }
 
@@ -204,9 +236,8 @@ impl<R: TaskRunner> Driver<'_, R> {
     /// journal's.
     async fn replay_event(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
         match turn {
-            Turn::Halt { deadline } => {
-                Event::Halt(if *deadline { End::Deadline } else { End::Stopped })
-            }
+            Turn::Drain { deadline } => Event::Drain(to_end(*deadline)),
+            Turn::Halt { deadline } => Event::Halt(to_end(*deadline)),
             Turn::Step => Event::Step(match self.step.take() {
                 Some(step) => step,
                 None => self.planning.step().await,
@@ -242,7 +273,8 @@ impl<R: TaskRunner> Driver<'_, R> {
 
     fn turn(&self, event: &Event<Outcome<R::Output>>) -> Turn {
         match event {
-            Event::Halt(end) => halt(*end),
+            Event::Drain(end) => Turn::Drain { deadline: *end == End::Deadline },
+            Event::Halt(end) => Turn::Halt { deadline: *end == End::Deadline },
             Event::Step(_) => Turn::Step,
             Event::Joined(all) => {
                 Turn::Took(all.iter().map(|joined| self.to_taken(joined)).collect())

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Stops a run: no further task starts, running ones are dropped, and what is done is returned.
+/// Stops a run: no further task starts, running ones have the grace period to end, and what is done
+/// is returned.
 /// Clones are the same handle.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<watch::Sender<bool>>);

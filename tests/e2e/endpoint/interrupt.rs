@@ -111,6 +111,29 @@ fn a_search_with_a_result_ends_with_it() {
     assert!(said.stderr.contains("stopping with the best so far"), "{}", said.stderr);
 }
 
+/// A task draws several replies: those that have come count, though others hang.
+#[test]
+fn what_a_task_under_way_has_found_is_not_lost() {
+    let folder = syrch_kit::scratch();
+    let script = || Script::new().times(2, [""], Reply::sql(COUNT, 0.9)).on([""], Reply::hang());
+    for strategy in ["repair3of9", "gate3of9", "vote5"] {
+        let flags = ["--strategy", strategy, "--max-concurrency", "3"];
+        let endpoint = MockEndpoint::start(script());
+        let running = Running::start(&endpoint, folder.path(), &flags);
+        until("the call that hangs", || endpoint.count() >= 3);
+        // The host reads the other replies meanwhile.
+        std::thread::sleep(Duration::from_millis(500));
+        running.press();
+        let said = running.end();
+        is_best_so_far(&said, &said.document(130), "interrupted: this is the best so far");
+
+        let endpoint = MockEndpoint::start(script());
+        let flags = [flags.as_slice(), &["--deadline", "3"]].concat();
+        let said = ask(&endpoint, &shop(folder.path()), QUESTION, &flags);
+        is_best_so_far(&said, &said.document(0), "the deadline passed: this is the best so far");
+    }
+}
+
 fn is_best_so_far(said: &Said, document: &Value, warning: &str) {
     assert_eq!(document["schema"], "syrch.answer/1");
     assert_eq!(document["answer"]["rows"], json!([[4]]), "{}", said.all());

@@ -411,9 +411,8 @@ options! {
         |e| json!(e.settings.budgets.sql_runs), |e, v| e.settings.budgets.sql_runs = small(v),
         flag("max-sql-runs", "N"), env(&["SYRCH_MAX_SQL_RUNS"]), when_found(WhenFound::Lowers);
 
-    /// Seconds that a search may take, each one of a suite or a batch; then it ends with what its
-    /// finished tasks have found, or with exit code 16. A day (86400) at most, or none: without a
-    /// deadline
+    /// Seconds that a search may take, each one of a suite or a batch; then it ends with the best
+    /// so far, or with exit code 16. A day (86400) at most, or none: without a deadline
     key("execution.deadline_seconds") => Kind::SecondsOrNone(DAY),
         |e| e.settings.deadline.map_or(json!(NO_LIMIT), seconds_value),
         |e, v| { e.settings.deadline = v.is_number().then(|| seconds(v)); },

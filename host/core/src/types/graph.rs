@@ -204,6 +204,11 @@ pub enum Turn {
     Took(Vec<Taken>),
     /// The scheduler processes the planner's answer.
     Step,
+    /// The scheduler starts no further task, and waits a while for those that run.
+    Drain {
+        /// True if the deadline passed; false if the run was stopped.
+        deadline: bool,
+    },
     /// The scheduler ends the run before the graph is finished.
     Halt {
         /// True if the deadline passed; false if the run was stopped.

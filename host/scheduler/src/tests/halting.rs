@@ -71,6 +71,47 @@ async fn a_stop_does_not_wait_for_the_planner() {
     assert_halted(&finished, End::Stopped, 15);
 }
 
+/// What ends within the grace period counts; nothing starts in it, and it is not longer than needed.
+#[tokio::test(start_paused = true)]
+async fn running_tasks_have_the_grace_period_to_end() {
+    for (grace, late, ends_at) in [(30, 100, 45), (90, 95, 95), (90, 12, 20)] {
+        let tasks = vec![
+            task("a", &[]),
+            task("b", &["a"]),
+            task("x", &["b"]),
+            task("c", &[]),
+            task("z", &["x", "c"]),
+        ];
+        let mut scene = Scene::new(tasks).takes(&[("a", 10), ("b", 10), ("c", late)]);
+        scene.options.deadline = Some(Instant::now() + Duration::from_millis(15));
+        scene.options.grace = Duration::from_millis(grace);
+        let finished = scene.run().await;
+        assert_eq!(finished.run.end, End::Deadline);
+        assert_eq!(*finished.ending("b"), Ending::Solved);
+        assert_eq!(*finished.ending("x"), Ending::Cancelled);
+        assert_eq!(finished.start_time("x"), None);
+        assert_eq!(finished.end_time("z"), Some(ends_at));
+    }
+}
+
+/// The planner, which might want more, is not asked any more.
+#[tokio::test(start_paused = true)]
+async fn no_planner_is_asked_within_the_grace_period() {
+    let mut scene = Scene::new(vec![task("a", &[])])
+        .takes(&[("a", 20)])
+        .plan(1_000, |_, _, _| edits(vec![Edit::Finish]));
+    scene.options.grace = Duration::from_millis(30);
+    let stop = scene.stop.clone();
+    let trigger = async {
+        sleep(Duration::from_millis(15)).await;
+        stop.trigger();
+    };
+    let (finished, ()) = futures::future::join(scene.run(), trigger).await;
+    assert_eq!((finished.run.end, finished.log.entries_with("next").len()), (End::Stopped, 0));
+    assert_eq!(*finished.ending("a"), Ending::Solved);
+    assert_eq!(finished.end_time("a"), Some(20));
+}
+
 #[tokio::test]
 async fn a_run_may_be_spawned() {
     let finished = tokio::spawn(chain().plan(0, |_, _, _| edits(vec![])).run()).await.unwrap();

@@ -206,8 +206,13 @@ struct Scene {
 impl Scene {
     /// Must be made within the runtime, since its clock starts here.
     fn new(tasks: Vec<Task>) -> Self {
-        let options =
-            Options { max_parallel: 64, max_rounds: 16, deadline: None, limits: Limits::default() };
+        let options = Options {
+            max_parallel: 64,
+            max_rounds: 16,
+            deadline: None,
+            grace: Duration::ZERO,
+            limits: Limits::default(),
+        };
         Self {
             graph: graph(tasks),
             acts: BTreeMap::new(),

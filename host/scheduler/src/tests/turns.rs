@@ -99,7 +99,13 @@ struct Trace {
     end: End,
 }
 
-fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order, stop: &Stop) -> Trace {
+fn run(
+    graph: Graph,
+    times: &[u64],
+    (parallel, grace): (usize, u64),
+    order: &dyn Order,
+    stop: &Stop,
+) -> Trace {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
@@ -128,6 +134,7 @@ fn run(graph: Graph, times: &[u64], parallel: usize, order: &dyn Order, stop: &S
             max_parallel: parallel,
             max_rounds: 16,
             deadline: None,
+            grace: Duration::from_millis(grace),
             limits: Limits::default(),
         };
         let run = execute(graph, runner, Some(&planner), &log, order, &options, stop);
@@ -147,7 +154,7 @@ proptest! {
         graph in graphs(),
         times in prop::collection::vec(0_u64..40, 1..8),
         other in prop::collection::vec(0_u64..40, 1..8),
-        parallel in 1_usize..6,
+        room in (1_usize..6, 0_u64..60),
         after in 0_usize..40,
     ) {
         let stop = Stop::new();
@@ -155,10 +162,10 @@ proptest! {
             stop.trigger();
         }
         let recorder = Recorder { marks: Mutex::default(), stop: stop.clone(), after };
-        let first = run(graph.clone(), &times, parallel, &recorder, &stop);
+        let first = run(graph.clone(), &times, room, &recorder, &stop);
         let marks = recorder.marks.into_inner().unwrap();
         let player = Replayed(Mutex::new(marks.clone().into()));
-        prop_assert_eq!(run(graph, &other, parallel, &player, &Stop::new()), first, "{:?}", marks);
+        prop_assert_eq!(run(graph, &other, room, &player, &Stop::new()), first, "{:?}", marks);
         prop_assert!(player.0.lock().unwrap().is_empty(), "not all was replayed of {:?}", marks);
     }
 }
