@@ -71,7 +71,7 @@ fn values_of_groups_are_stated_in_their_unit() {
         ("top 3 countries by revenue", " EUR, "),
         ("Which country has the highest revenue?", " EUR."),
         ("share of revenue from Germany", " EUR, share of all: "),
-        ("share of revenue by country", " EUR, "),
+        ("share of revenue by country", " EUR and "),
     ] {
         let (document, _) = ask(&place, question);
         let text = document["answer"]["text"].as_str().unwrap();
