@@ -71,7 +71,7 @@ fn values_of_groups_are_stated_in_their_unit() {
         ("top 3 countries by revenue", " EUR, "),
         ("Which country has the highest revenue?", " EUR."),
         ("share of revenue from Germany", " EUR, share of all: "),
-        ("share of revenue by country", " EUR, "),
+        ("share of revenue by country", " EUR and "),
     ] {
         let (document, _) = ask(&place, question);
         let text = document["answer"]["text"].as_str().unwrap();
@@ -97,6 +97,37 @@ fn the_first_of_a_ranking_is_doubtful_where_another_is_as_great() {
     let (document, _) = ask(&place, question);
     assert!(document["confidence"]["calibrated"].as_f64().unwrap() > 0.8, "{document}");
     assert_eq!(document["warnings"], serde_json::json!([]), "{document}");
+}
+
+#[test]
+fn the_first_of_each_group_is_doubtful_where_another_of_the_group_is_as_great() {
+    let place = shop();
+    let question = "top 2 categories by products in each department";
+    let (document, _) = ask(&place, question);
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() <= 0.5, "{document}");
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("another in its group has the same"), "{warnings}");
+    let (document, _) = ask(&place, "top country by revenue in each year");
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() > 0.8, "{document}");
+    assert_eq!(document["warnings"], serde_json::json!([]), "{document}");
+}
+
+#[test]
+fn the_least_is_doubtful_where_others_have_nothing() {
+    let place = shop();
+    let left_out = "rows of customers for which nothing counts are left out";
+    for (question, is_doubted) in [
+        ("Which customer has the least revenue?", true),
+        ("Which customer has the highest revenue?", false),
+        ("Which country has the least revenue?", false),
+        ("Which product has the least revenue?", false),
+    ] {
+        let (document, _) = ask(&place, question);
+        let warnings = document["warnings"].to_string();
+        assert_eq!(warnings.contains(left_out), is_doubted, "{question}: {warnings}");
+        let confidence = document["confidence"]["calibrated"].as_f64().unwrap();
+        assert_eq!(confidence <= 0.5, is_doubted, "{question}: {confidence}");
+    }
 }
 
 #[test]

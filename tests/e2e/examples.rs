@@ -53,6 +53,18 @@ impl Place {
         Said::from_output(command.output().unwrap())
     }
 
+    /// Asks with the confirmed examples, if there are some, and the definitions of `shop.yml`.
+    fn ask_defined(&self, question: &str) -> serde_json::Value {
+        let mut command = self.with_state(host());
+        command.arg("--db").arg(shop(self.path()));
+        command.arg("--semantics").arg(self.path().join("shop.yml"));
+        if self.examples().exists() {
+            command.arg("--examples").arg(self.examples());
+        }
+        command.args(["--llm", "offline", "--format", "json", "-q", question]);
+        Said::from_output(command.output().unwrap()).document(0)
+    }
+
     fn examples_command(&self, words: &[&str]) -> Said {
         let mut command = self.with_state(host());
         command.arg("examples").args(words).arg("--file").arg(self.examples());
@@ -130,6 +142,33 @@ fn a_confirmed_answer_is_given_again_without_a_model() {
     // Another question is not answered by it.
     let other = place.ask_confirmed("How many customers live in Spain?").document(0);
     assert_eq!(other["origin"], json!({"kind": "generated"}));
+}
+
+#[test]
+fn another_wording_of_a_confirmed_request_is_answered_by_its_statement() {
+    let place = Place::new();
+    let semantics = place.path().join("shop.yml");
+    let file = "tables:\n  customers: {key: id, dimensions: [country]}\nmetrics:\n  customers: \
+                {measure: count(customers.id), synonyms: [clients]}\n";
+    fs::write(&semantics, file).unwrap();
+    assert_eq!(place.ask_defined("customers by country")["origin"]["kind"], "metric");
+    let mut add = place.with_state(host());
+    add.args(["examples", "add", "last", "--by", "ann"]).arg("--file").arg(place.examples());
+    add.arg("--semantics").arg(&semantics);
+    assert!(add.status().unwrap().success());
+    for question in ["How many clients are there per country?", "customers for each country"] {
+        let again = place.ask_defined(question);
+        assert_eq!(again["origin"]["by"], "ann", "{question}: {again}");
+        assert_eq!(again["origin"]["question"], "customers by country");
+        assert_eq!(again["cost"]["calls"], 0);
+    }
+    for question in ["customers", "customers by country without France"] {
+        assert_eq!(place.ask_defined(question)["origin"]["kind"], "metric", "{question}");
+    }
+    // The words mean another request now.
+    fs::write(&semantics, file.replace("count(customers.id)", "count(distinct customers.country)"))
+        .unwrap();
+    assert_eq!(place.ask_defined("clients per country")["origin"]["kind"], "metric");
 }
 
 #[test]

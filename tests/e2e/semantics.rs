@@ -101,7 +101,9 @@ fn a_proposal_for_a_database_is_a_file_that_checks_clean() {
     let place = Place::new();
     let (text, stderr, code) = texts(&run(&place, "semantics init --db shop.sqlite"));
     assert_eq!(code, Some(0), "{stderr}");
+    // A dimension `ordered` has the word of the orders.
     assert!(text.contains("\ntables:\n") && text.contains("number of orders: count("), "{text}");
+    assert!(text.contains("number of products: {measure: count("), "{text}");
     assert!(stderr.contains("review it"), "{stderr}");
     place.file("proposed.yml", &text);
     let (stdout, stderr, code) =

@@ -8,8 +8,8 @@ use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant, SqlPort};
 use syrch_core::{DatabaseUrl, ResultSet, SqlError};
 use syrch_layers::{
-    DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates, Route,
-    RoutedModel, SqlBinding, cache_database,
+    Author, DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates,
+    Route, RoutedModel, SqlBinding, cache_database,
 };
 use syrch_offline::{OfflineConfig, OfflineProvider};
 use syrch_semantics::Semantics;
@@ -48,7 +48,12 @@ pub fn doubting(database: &Arc<dyn Database>) -> Arc<dyn Database> {
 /// as the grant allows.
 #[must_use]
 pub fn doubting_within(database: &Arc<dyn Database>, grant: RowsGrant) -> Arc<dyn Database> {
-    Arc::new(DoubtingDatabase::new(Arc::clone(database), Arc::clone(database), grant))
+    Arc::new(DoubtingDatabase::new(
+        Arc::clone(database),
+        Arc::clone(database),
+        grant,
+        Author::Other,
+    ))
 }
 
 /// Runs a statement as the answer to a question, in a database of [`doubting`]: its result carries

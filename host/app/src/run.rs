@@ -259,7 +259,14 @@ impl Host {
                 let semantics = self.semantics.as_deref();
                 let present =
                     semantics.zip(digest).map(|(semantics, digest)| Present { semantics, digest });
-                verified::find(examples, &problem.question, &catalog, present)
+                let found = verified::find(examples, &problem.question, &catalog, present);
+                match (found, present) {
+                    (None, Some(present)) => {
+                        let found = self.find_equivalent(problem, &catalog, present).await;
+                        found.map(Found::Current)
+                    }
+                    (found, _) => found,
+                }
             }
             RunKind::Search | RunKind::Optimization(_) => None,
         };

@@ -41,6 +41,20 @@ pub(crate) fn restate(text: &str, report: &MetricReport, results: &ResultSet) ->
             let lead = lead_groups(&titles, keys);
             Some(capitalise(&format!("{lead}{}{}.", said.join(", "), shape.rest)))
         }
+        Kind::Listed if keys > 0 => {
+            let said: Vec<String> = rows
+                .iter()
+                .map(|row| match row.split_at(keys) {
+                    ([key], values) => format!("{key} {}", join_words(values)),
+                    (keys, values) => format!("({}) {}", keys.join(", "), join_words(values)),
+                })
+                .collect();
+            let left = results.row_count().saturating_sub(shape.shown);
+            let rest = if left == 0 { String::new() } else { format!("; and {left} more") };
+            let lead =
+                format!("{} by {}", join_words(&titles[keys..]), titles[..keys].join(" and "));
+            Some(capitalise(&format!("{lead}: {}{rest}.", said.join("; "))))
+        }
         Kind::Listed => {
             let said: Vec<String> = rows.iter().map(|row| row.join(", ")).collect();
             Some(format!("{}{}.", shape.lead, said.join("; ")))
@@ -79,15 +93,17 @@ impl<'t> Shape<'t> {
                 || titles.len() == 1 && text.starts_with("The answer is ");
             return is_one.then_some(Self { kind: Kind::One, shown: 1, lead: "", rest: "" });
         }
-        if keys + 1 == titles.len() && lower.starts_with(&lead_groups(titles, keys).to_lowercase())
-        {
+        // Where values are whole numbers, the rule takes all columns but the last for groups.
+        let last = titles.len() - 1;
+        if keys > 0 && lower.starts_with(&lead_groups(titles, last).to_lowercase()) {
             let place = text.rfind(" and ").filter(|_| text.ends_with(" more."));
             let rest = place.map_or("", |place| text[place..].trim_end_matches('.'));
             let left = rest.strip_prefix(" and ").and_then(|rest| rest.strip_suffix(" more"));
             let left: Option<u64> = left.and_then(|left| left.parse().ok());
             let rest = if left.is_some() { rest } else { "" };
             let shown = rows.checked_sub(left.unwrap_or_default())?;
-            return Some(Self { kind: Kind::Grouped, shown, lead: "", rest });
+            let kind = if keys == last { Kind::Grouped } else { Kind::Listed };
+            return Some(Self { kind, shown, lead: "", rest });
         }
         let head = format!("There are {rows} rows of {}; ", titles.join(", "));
         let behind = text.strip_prefix(&head)?;
@@ -98,6 +114,14 @@ impl<'t> Shape<'t> {
         };
         let lead = &text[..head.len() + verb.len()];
         Some(Self { kind: Kind::Listed, shown: shown.min(rows), lead, rest: "" })
+    }
+}
+
+/// Names or values as one says them: `revenue, profit and margin`.
+fn join_words(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => words.concat(),
     }
 }
 
@@ -198,9 +222,19 @@ mod tests {
             report(&[("revenue", "currency", Some("EUR")), ("share_of_total", "percent", None)]);
         let text = "There are 3 rows of country, revenue, share of total; the first are Spain, \
                     109750.344, 0.25; France, 0.5, 0.5.";
-        let wanted = "There are 3 rows of country, revenue, share of total; the first are Spain, \
-                      109750.34 EUR, 25.00 %; France, 0.50 EUR, 50.00 %.";
+        let wanted = "Revenue and share of total by country: Spain 109750.34 EUR and 25.00 %; \
+                      France 0.50 EUR and 50.00 %; and 1 more.";
         assert_eq!(restate(text, &report_two, &result(columns)).as_deref(), Some(wanted));
+        let columns = vec![
+            ("month", texts(&["2024-01", "2024-02", "2024-03"])),
+            ("orders", numbers(&[Some(4.5), Some(8.5), Some(1.5)])),
+            ("growth", numbers(&[None, Some(1.0), Some(-0.875)])),
+        ];
+        let report_three = report(&[("orders", "number", None), ("growth", "percent", None)]);
+        let text = "Growth by month and orders: (2024-01, 4.5) NULL, (2024-02, 8.5) 1 and 1 more.";
+        let wanted = "Orders and growth by month: 2024-01 4.50 and NULL; 2024-02 8.50 and \
+                      100.00 %; and 1 more.";
+        assert_eq!(restate(text, &report_three, &result(columns)).as_deref(), Some(wanted));
     }
 
     #[test]

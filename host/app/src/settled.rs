@@ -1,7 +1,7 @@
 //! Questions that the definitions of metrics answer before anything is searched for: changes of the
 //! request before, and the readings of a question whose words may mean several things.
 
-use syrch_core::{Problem, Question};
+use syrch_core::{Catalog, Problem, Question};
 use syrch_journal::{Choices, Defined, Given, Header, Verified};
 use syrch_offline::{Evidence, UNREAD_EVIDENCE, describe_origin, note_evidence, question_day};
 use syrch_semantics::{
@@ -9,10 +9,14 @@ use syrch_semantics::{
     read_choices, read_follow_up, read_question,
 };
 
+use crate::verified::Present;
 use crate::{Host, verified};
 
 /// The ambiguity of a question whose words have several meanings that fit equally.
 const AMBIGUITY: f64 = 0.5;
+
+/// The least confidence of a reading that nothing is assumed in.
+const CERTAIN: f64 = 0.9;
 
 /// A question with what its conversation gives for it. A [`Problem`] alone is a question without a
 /// conversation.
@@ -159,6 +163,29 @@ impl Host {
             }
             _ => Ok(Defined::default()),
         }
+    }
+
+    /// The confirmed statement of another question that the definitions read as the same request.
+    pub(crate) async fn find_equivalent(
+        &self,
+        problem: &Problem,
+        catalog: &Catalog,
+        present: Present<'_>,
+    ) -> Option<Verified> {
+        let examples = &self.known.knowledge.verified;
+        if examples.is_empty() || Evidence::from_problem(problem).has_words {
+            return None;
+        }
+        let Present { semantics, .. } = present;
+        let text = &problem.question;
+        let cells = self.cells_of(text, semantics).await;
+        let today = question_day(semantics, problem);
+        let Reading::Understood(read) = read_question(semantics, text, &cells, today) else {
+            return None;
+        };
+        let given = self.compile_given(semantics, problem, read).ok()?;
+        let found = verified::find_statement(examples, &given.sql, catalog, present)?;
+        Some(found).filter(|_| given.confidence >= CERTAIN)
     }
 
     fn list_choices(

@@ -61,6 +61,16 @@ impl VerifiedExample {
         self.is_defined_alike(present) && shape.is_some_and(|shape| shape == self.confirmed.shape)
     }
 
+    fn to_verified(&self) -> Verified {
+        let Self { question, sql, confirmed } = self;
+        Verified {
+            question: question.clone(),
+            sql: sql.clone(),
+            by: confirmed.by.clone(),
+            at: confirmed.at.clone(),
+        }
+    }
+
     /// Returns whether the definitions that the question and its statement use are as they were.
     #[must_use]
     pub fn is_defined_alike(&self, present: Option<Present<'_>>) -> bool {
@@ -115,13 +125,8 @@ pub fn find(
         examples.iter().filter(|example| question_key(&example.question) == key).collect();
     same.reverse();
     let current = same.iter().find(|example| example.is_current(catalog, present));
-    if let Some(VerifiedExample { question, sql, confirmed }) = current {
-        return Some(Found::Current(Verified {
-            question: question.clone(),
-            sql: sql.clone(),
-            by: confirmed.by.clone(),
-            at: confirmed.at.clone(),
-        }));
+    if let Some(example) = current {
+        return Some(Found::Current(example.to_verified()));
     }
     let stale = same.first()?;
     let Confirmation { by, at, tables, .. } = &stale.confirmed;
@@ -130,6 +135,20 @@ pub fn find(
          or definitions that it uses have changed since; `syrch-host examples add RUN` confirms another",
         syrch_core::text::few(tables)
     )))
+}
+
+/// Finds the confirmation of a statement: the last line of the file that has it and is no stale
+/// one.
+#[must_use]
+pub(crate) fn find_statement(
+    examples: &[VerifiedExample],
+    sql: &str,
+    catalog: &Catalog,
+    present: Present<'_>,
+) -> Option<Verified> {
+    let mut same = examples.iter().rev().filter(|example| example.sql.trim() == sql.trim());
+    same.find(|example| example.is_current(catalog, Some(present)))
+        .map(VerifiedExample::to_verified)
 }
 
 /// Words of a question whose meaning depends on the day, such as `today`.

@@ -10,6 +10,7 @@ mod absent;
 pub(crate) mod asked;
 mod joins;
 mod kinds;
+mod least;
 mod outline;
 mod probe;
 #[cfg(test)]
@@ -41,12 +42,23 @@ const DOUBTS: usize = 8;
 /// Statements whose uses are remembered, and counts.
 const REMEMBERED: usize = 1_000;
 
+/// The author of statements. Some doubts mark more right statements of models than wrong ones, and
+/// are about those of the rules and of definitions alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Author {
+    /// The offline rules.
+    Rules,
+    /// A model or a person.
+    Other,
+}
+
 /// A database whose results carry the doubts about them.
 pub struct DoubtingDatabase {
     inner: Arc<dyn Database>,
     /// The database that counts: the one below the budget.
     counting: Arc<dyn Database>,
     grant: RowsGrant,
+    author: Author,
     shows_cells: bool,
     state: Mutex<State>,
 }
@@ -120,11 +132,16 @@ impl<T: Clone> Remembered<T> {
 
 impl DoubtingDatabase {
     /// Creates the layer around a database. `counting` is the same database below what charges
-    /// statements. Doubts hold cell text as far as `grant` shows it.
+    /// statements, of `author` or of definitions. Doubts hold cell text as far as `grant` shows it.
     #[must_use]
-    pub fn new(inner: Arc<dyn Database>, counting: Arc<dyn Database>, grant: RowsGrant) -> Self {
+    pub fn new(
+        inner: Arc<dyn Database>,
+        counting: Arc<dyn Database>,
+        grant: RowsGrant,
+        author: Author,
+    ) -> Self {
         let shows_cells = matches!(grant, RowsGrant::Sample(_) | RowsGrant::Full);
-        Self { inner, counting, grant, shows_cells, state: Mutex::default() }
+        Self { inner, counting, grant, author, shows_cells, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -165,6 +182,9 @@ impl DoubtingDatabase {
             dialect,
             uses,
             results,
+            outline: read.outline.as_ref(),
+            defined: Some(query.text.as_str()).filter(|sql| sql.starts_with(ties::DEFINED)),
+            author: self.author,
             is_cut,
             started,
             left: PROBES,
@@ -186,8 +206,10 @@ impl DoubtingDatabase {
         }
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);
+            doubts.extend(judge.tie(outline).await);
         }
-        doubts.extend(judge.tie(&query.text).await);
+        doubts.extend(judge.tie_in_group().await);
+        doubts.extend(judge.doubt_least().await);
         doubts.truncate(DOUBTS);
         doubts
     }
@@ -231,6 +253,10 @@ struct Judge<'j> {
     dialect: &'j Dialect,
     uses: &'j [Use],
     results: Seen<'j>,
+    outline: Option<&'j Outline>,
+    /// The text of a statement that definitions gave.
+    defined: Option<&'j str>,
+    author: Author,
     /// True if the statement has a LIMIT.
     is_cut: bool,
     started: Instant,

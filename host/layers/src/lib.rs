@@ -44,7 +44,7 @@ pub use bind::{ModelPort, SqlBinding};
 pub use budget::{BudgetedDatabase, BudgetedModel};
 pub use cache::{CachedDatabase, CachedModel};
 pub use consent::Consent;
-pub use doubts::DoubtingDatabase;
+pub use doubts::{Author, DoubtingDatabase};
 pub use grant::{GrantedCells, GrantedIndex, GrantedRows};
 pub use in_order::InOrder;
 pub use journal::{CallRecorder, add_journal};

@@ -15,7 +15,7 @@ use crate::quotes::{Meaning, MeantModel};
 use crate::taint::TaintOfCall;
 use crate::time::{Time, TimedModel};
 use crate::{
-    BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, DoubtingDatabase, Memo,
+    Author, BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, DoubtingDatabase, Memo,
     RatedModel, RecordedModel, RetriedModel, Retries, RoutedModel, add_journal,
 };
 
@@ -101,7 +101,7 @@ pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
 /// Builds the layers of a search's statements. A statement that the search has run before is not
 /// charged again; one whose result an earlier search left in the cache is charged like any other.
 /// What is counted for the doubts about a result is not charged; they hold cell text as far as
-/// `grant` shows it.
+/// `grant` shows it, and are those about statements of `author`.
 #[must_use]
 pub fn statement_stack(
     database: Arc<dyn Database>,
@@ -109,10 +109,11 @@ pub fn statement_stack(
     ledger: &Arc<Ledger>,
     limits: &Limits,
     grant: RowsGrant,
+    author: Author,
 ) -> Arc<Memo> {
     let cached = cache_database(database, cache, limits);
     let budgeted = Arc::new(BudgetedDatabase::new(Arc::clone(&cached), Arc::clone(ledger), limits));
-    Memo::new(Arc::new(DoubtingDatabase::new(budgeted, cached, grant)))
+    Memo::new(Arc::new(DoubtingDatabase::new(budgeted, cached, grant, author)))
 }
 
 /// The database behind the cache, if there is one: for calls that no search is charged for.
@@ -223,6 +224,7 @@ mod tests {
             &parts.ledger,
             &Limits::default(),
             RowsGrant::Full,
+            Author::Other,
         );
         // Grant and memo are around the database and no databases themselves.
         assert_eq!(memo.database().layers(), STATEMENT_LAYERS[2..]);
@@ -259,8 +261,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path(), syrch_cache::Options::default());
         let engine = Arc::new(FakeDatabase::default());
-        let stack =
-            statement_stack(engine, Some(&cache), &ledger, &Limits::default(), RowsGrant::Full);
+        let stack = statement_stack(
+            engine,
+            Some(&cache),
+            &ledger,
+            &Limits::default(),
+            RowsGrant::Full,
+            Author::Other,
+        );
         let limits = syrch_core::ports::BenchLimits { rows: 7, ..Default::default() };
         let error = stack.database().bench(limits).await.err();
         assert_eq!(

@@ -103,6 +103,12 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     if matches!(draft.having, Some((_, Operator::Less | Operator::AtMost, _))) {
         factor *= 0.8;
     }
+    if selects_from_afar(reading, query, schema) {
+        factor *= 0.5;
+    }
+    if ranks_fewest(query) {
+        factor *= 0.6;
+    }
     // A number of rows that come first has no meaning without an order.
     if query.limit.is_some() && query.order.is_empty() {
         factor *= 0.3;
@@ -150,6 +156,11 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     }
     if compares_far_time(reading, query, schema) {
         factor *= 0.5;
+    }
+    if draft.named.iter().any(|named| is_idle_group(named, reading, query))
+        || ranks_repeated_rows(query, schema)
+    {
+        factor *= 0.4;
     }
     for filter in &draft.filters {
         factor *= sense(&filter.condition, schema);
@@ -431,6 +442,60 @@ fn is_left_out(named: &Named, reading: &Reading, query: &LogicalQuery, schema: &
         Expression::Aggregate(..) | Expression::Length(_) | Expression::Share(_) => false,
     });
     joined && named.head && named.negated.is_none() && !is_selected
+}
+
+/// Returns true if a column is selected of a table that the question does not name and to which
+/// several joins lead, although a named table has a column of that name: the countries with
+/// customers are not those of suppliers.
+fn selects_from_afar(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let named: Vec<usize> = reading
+        .items
+        .iter()
+        .filter_map(|item| match item.what {
+            What::Table(table) => Some(table),
+            _ => None,
+        })
+        .collect();
+    query.select.iter().filter_map(Expression::column).any(|at| {
+        let name = &schema.column(at).name;
+        !named.contains(&at.table)
+            && named.iter().any(|table| {
+                let mut columns = schema.tables[*table].columns.iter();
+                let is_far = joins::tree(schema, &[at.table, *table], &|_| 0.0)
+                    .is_some_and(|tree| tree.len() > 2);
+                is_far && columns.any(|column| column.name.eq_ignore_ascii_case(name))
+            })
+    })
+}
+
+/// Returns true if the fewest rows come first: joining drops what has none.
+fn ranks_fewest(query: &LogicalQuery) -> bool {
+    let is_least = matches!(
+        query.order.first(),
+        Some((Expression::CountRows | Expression::CountDistinct(_), false))
+    );
+    is_least && query.limit.is_some() && !query.group.is_empty() && query.all_tables().len() > 1
+}
+
+/// Returns true if `by` stands before a table that is joined for nothing: `books by author`.
+fn is_idle_group(named: &Named, reading: &Reading, query: &LogicalQuery) -> bool {
+    let before = reading.items[named.item].from.checked_sub(1);
+    let is_by = before.is_some_and(|before| reading.tokens[before].lower == "by");
+    is_by && named.negated.is_none() && query.all_tables().len() > 1 && !query.uses(named.table)
+}
+
+/// Returns true if several rows come first by a column of another table that repeats them: the
+/// first three members by fine may be one member.
+fn ranks_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
+    let Some((Expression::Column(by), _)) = query.order.first() else { return false };
+    let tables = query.all_tables();
+    query.group.is_empty()
+        && query.limit.is_some_and(|limit| limit > 1)
+        && query.select.iter().all(|item: &Expression| {
+            item.column().is_some_and(|at| {
+                at.table != by.table && joins::multiplies(schema, &tables, at.table, &|_| 0.0)
+            })
+        })
 }
 
 /// A factor for a condition that compares what cannot be compared.

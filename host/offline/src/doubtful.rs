@@ -3,6 +3,7 @@
 
 use syrch_core::Catalog;
 
+use super::fixture;
 use super::kinds::{assert_reads, assert_silent, assert_unsure, catalog};
 
 fn tips() -> Catalog {
@@ -626,4 +627,31 @@ fn numbers_of_things_are_not_added_up() {
     }
     assert_reads(&log, &[("How many goals are there?", "SELECT SUM(goals) FROM log")]);
     assert!(super::fixture::best("How many goals are there?", &log).1 >= 0.8);
+}
+
+#[test]
+fn what_is_counted_by_another_table_is_no_list_without_it() {
+    // Each book has one author, and a member several loans.
+    assert_silent(&fixture::library(), &["books by author", "top 3 members by days"]);
+    assert_reads(
+        &fixture::library(),
+        &[
+            ("number of books by genre", "SELECT genre, COUNT(*) FROM book GROUP BY genre"),
+            (
+                "Show the books by Ana Vidal",
+                "SELECT book.title FROM book JOIN author ON book.author_id = author.author_id \
+                 WHERE author.name = 'Ana Vidal'",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_has_none_has_the_fewest() {
+    let library = fixture::library();
+    assert_unsure(&library, &["Which member has the fewest loans?"]);
+    let (sql, sure) = fixture::best("Which member has the fewest loans?", &library);
+    assert!(sql.ends_with("ORDER BY COUNT(*) LIMIT 1") && sure < 0.6, "{sql} {sure}");
+    let (_, sure) = fixture::best("Which member has the most loans?", &library);
+    assert!(sure > 0.7, "{sure}");
 }

@@ -186,6 +186,12 @@ impl LogicalQuery {
         self.all_tables().contains(&table) || self.inner().any(|query| query.reads(table))
     }
 
+    /// Returns true if the query or one within it uses more of a table than its rows.
+    pub(crate) fn uses(&self, table: usize) -> bool {
+        let named = LogicalQuery { tables: Vec::new(), intersect: None, ..self.clone() };
+        named.all_tables().contains(&table) || self.inner().any(|query| query.reads(table))
+    }
+
     /// Returns true if the query or one within it names that column.
     pub(crate) fn names(&self, column: ColumnRef) -> bool {
         let is = |expression: &Expression| match expression {

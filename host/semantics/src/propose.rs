@@ -69,21 +69,42 @@ const CODES: &[&str] = &[
 
 /// The words in names of texts that are not useful groups.
 const FREE_TEXTS: &[&str] = &[
+    "address",
     "body",
     "comment",
     "comments",
     "description",
     "email",
+    "fax",
     "hash",
     "note",
     "notes",
     "password",
     "phone",
+    "postal",
+    "postalcode",
+    "postcode",
     "secret",
+    "street",
     "text",
     "token",
     "url",
+    "zip",
+    "zipcode",
 ];
+
+/// The endings of such names, whatever stands before them without a sign between.
+const FREE_TEXT_ENDS: &[&str] = &["address", "email", "phone", "postalcode"];
+
+/// The names of the two columns that name a person together.
+const FIRST_NAMES: &[&str] = &["firstname", "forename", "givenname"];
+const LAST_NAMES: &[&str] = &["familyname", "lastname", "surname"];
+
+/// The words for units of time in questions.
+const UNITS: &[&str] = &["day", "month", "quarter", "week", "year"];
+
+/// The words in names of days that seldom date a row.
+const BIRTHS: &[&str] = &["birth", "birthdate", "birthday", "born", "dob"];
 
 /// The words in names of texts that hold dates, in SQLite, which has no type for them.
 const DATES: &[&str] = &["at", "date", "day", "on", "time", "timestamp"];
@@ -121,15 +142,14 @@ pub fn values_probes(catalog: &Catalog) -> Vec<ValuesProbe> {
         let from = source_in_sql(catalog, table);
         for column in &table.columns {
             let is_asked = is_grouped_text(column, &catalog.dialect)
-                && !is_name(column)
+                && !is_name(table, column)
                 && !is_in_key(table, column)
                 && column.values().is_none();
-            let may_be_days = holds_text(&catalog.dialect)
-                && is_time(column, &catalog.dialect)
-                && is_writable(&column.name);
-            if is_asked || may_be_days {
+            let may_be_days = is_time(column, &catalog.dialect) && is_writable(&column.name);
+            let holds_text = holds_text(&catalog.dialect);
+            if is_asked || (may_be_days && holds_text) {
                 let name = catalog.dialect.quote(&column.name);
-                let order = match may_be_days {
+                let order = match holds_text {
                     true => format!(" ORDER BY {name} LIKE '____-__-__%', {name}"),
                     false => String::new(),
                 };
@@ -150,11 +170,13 @@ pub fn values_probes(catalog: &Catalog) -> Vec<ValuesProbe> {
 #[must_use]
 pub fn propose(catalog: &Catalog, values: &[ColumnValues]) -> String {
     let mut names = Taken::default();
+    let prefix = find_prefix(catalog);
     let tables: Vec<Proposed<'_>> = tables_to_propose(catalog)
-        .map(|source| Proposed {
-            source,
-            shown: catalog.table_name(source),
-            name: names.take(&[clean(&source.name), clean(&catalog.table_name(source))]),
+        .map(|source| {
+            let short = source.name.get(prefix..).unwrap_or(&source.name);
+            let shown = catalog.table_name(source);
+            let name = names.take(&[clean(short), clean(&source.name), clean(&shown)]);
+            Proposed { source, shown, name }
         })
         .collect();
     let joins = find_joins(catalog, &tables);
@@ -168,6 +190,18 @@ fn tables_to_propose(catalog: &Catalog) -> impl Iterator<Item = &Table> {
         .iter()
         .filter(|table| !table.is_view() && is_writable(&catalog.table_name(table)))
         .take(TABLES)
+}
+
+/// The length of the beginning that the names of all tables share, such as `shop_`, and that says
+/// nothing of one of them.
+fn find_prefix(catalog: &Catalog) -> usize {
+    let names: Vec<&str> = tables_to_propose(catalog).map(|table| table.name.as_str()).collect();
+    let [first, _, _, ..] = names.as_slice() else { return 0 };
+    let ends = first.match_indices('_').map(|(at, _)| at + 1);
+    let shared = ends.filter(|end| {
+        names.iter().all(|name| name.len() > *end && name.get(..*end) == first.get(..*end))
+    });
+    shared.last().unwrap_or(0)
 }
 
 /// A table with its name in the file.
@@ -239,12 +273,41 @@ fn is_grouped_text(column: &Column, dialect: &Dialect) -> bool {
     type_of(column) == Type::Text
         && is_writable(&column.name)
         && !is_time(column, dialect)
-        && !has_word(&column.name, FREE_TEXTS)
+        && !is_free_text(&column.name)
 }
 
-/// Returns true for the column that names a row.
-fn is_name(column: &Column) -> bool {
-    column.name.eq_ignore_ascii_case("name")
+fn is_free_text(name: &str) -> bool {
+    let last = words(name).pop().unwrap_or_default();
+    has_word(name, FREE_TEXTS) || FREE_TEXT_ENDS.iter().any(|end| last.ends_with(end))
+}
+
+/// Returns true for the column that names a row, such as `name`, `full_name`, or `pet_name` of
+/// `pets`.
+fn is_name(table: &Table, column: &Column) -> bool {
+    let own = words(&column.name);
+    let table = words(&singular(&table.name));
+    let joined = own.concat();
+    let is_of_table =
+        own.split_last().is_some_and(|(last, before)| last == "name" && table.ends_with(before));
+    is_of_table || joined == "fullname" || joined == table.concat() + "name"
+}
+
+/// The first text whose name is one of these.
+fn find_text<'t>(table: &'t Table, names: &[&str]) -> Option<&'t Column> {
+    table.columns.iter().find(|column| {
+        type_of(column) == Type::Text
+            && is_writable(&column.name)
+            && names.contains(&words(&column.name).concat().as_str())
+    })
+}
+
+/// The expression of the names of people, which two columns have together.
+fn full_name(table: &Table) -> Option<String> {
+    let is_named = table.columns.iter().any(|column| is_name(table, column));
+    let first = find_text(table, FIRST_NAMES).filter(|_| !is_named && has_writable_key(table))?;
+    let last = find_text(table, LAST_NAMES)?;
+    let [first, last] = [first, last].map(|column| sql_own_column(&column.name));
+    Some(format!("{first} || ' ' || {last}"))
 }
 
 fn is_in_key(table: &Table, column: &Column) -> bool {
@@ -272,6 +335,19 @@ fn singular(name: &str) -> String {
         }
         name if lower.ends_with('s') && name.len() > 3 => name[..name.len() - 1].to_owned(),
         name => name.to_owned(),
+    }
+}
+
+/// The plural of a name in lower case, by the rules of English.
+fn plural(name: &str) -> String {
+    match name {
+        name if name.ends_with('y') && !name.ends_with("ey") => {
+            format!("{}ies", &name[..name.len() - 1])
+        }
+        name if ["ch", "s", "sh", "x", "z"].iter().any(|end| name.ends_with(end)) => {
+            format!("{name}es")
+        }
+        name => format!("{name}s"),
     }
 }
 
@@ -337,7 +413,8 @@ fn find_table_meant(column: &Column, tables: &[Proposed<'_>]) -> Option<usize> {
     let wanted = words.join("_");
     tables.iter().position(|table| {
         let name = self::words(&table.source.name).join("_");
-        name == wanted || singular(&name) == wanted
+        let short = self::words(&table.name).join("_");
+        [name, short].iter().any(|name| *name == wanted || singular(name) == wanted)
     })
 }
 
@@ -437,8 +514,20 @@ impl Writer<'_> {
             let _ = writeln!(out, "    key: {}", scalars(&source.primary_key));
         }
         let mut times = Vec::new();
+        let mut is_certain = true;
         let mut dimensions = String::new();
         let mut own = BTreeSet::new();
+        if let Some(expression) = full_name(source) {
+            let singular = singular(&name);
+            let dimension = self.words.take(&[singular.clone(), format!("{singular} name")]);
+            let _ = writeln!(
+                dimensions,
+                "      {}: {{expression: {}, type: name}}",
+                scalar(&dimension),
+                scalar(&expression)
+            );
+            own.insert(dimension.to_lowercase());
+        }
         for column in &source.columns {
             if !is_writable(&column.name) || self.is_joined(index, column) {
                 continue;
@@ -447,22 +536,26 @@ impl Writer<'_> {
             if let Some(doubt) = doubt {
                 let _ = writeln!(out, "    # {}: {doubt}", clean(&column.name));
             }
-            let is_time = is_time(column, &self.catalog.dialect) && doubt.is_none();
+            let is_day = self.holds_days(&shown, source, column);
+            let is_time = is_day || is_time(column, &self.catalog.dialect) && doubt.is_none();
             let is_grouped =
                 is_grouped_text(column, &self.catalog.dialect) || type_of(column) == Type::Boolean;
             if !is_time && !is_grouped {
                 continue;
             }
-            let dimension = self.dimension_name(&name, column, &mut own);
+            let dimension = self.dimension_name(&name, column, is_name(source, column), &mut own);
             if is_time {
                 times.push(dimension.clone());
+                is_certain &= !is_day;
             }
             dimensions.push_str(&self.dimension(&dimension, &self.tables[index], column, is_time));
         }
+        times.sort_by_key(|time: &String| has_word(time, BIRTHS));
         match times.as_slice() {
             [] => {}
             [time] => {
-                let _ = writeln!(out, "    time: {}", scalar(time));
+                let reason = if is_certain { "" } else { " # by its values: review it" };
+                let _ = writeln!(out, "    time: {}{reason}", scalar(time));
             }
             [time, others @ ..] => {
                 let others = others.join(", ");
@@ -481,17 +574,33 @@ impl Writer<'_> {
         if !holds_text(dialect) || !is_time(column, dialect) {
             return None;
         }
-        let found = self.values.iter().find(|values| {
-            values.table == table && values.column.eq_ignore_ascii_case(&column.name)
-        });
-        match found {
+        match self.find_values(table, column) {
             // A declared type is the word of the one who made the table.
             None if type_of(column) == Type::Time => None,
             None => Some("a time by its name; its values were not read, so it is left out"),
-            Some(found) if found.values.is_empty() => Some("a time by its name, without a value"),
-            Some(found) if found.values.iter().all(|value| is_iso_day(value)) => None,
+            Some([]) => Some("a time by its name, without a value"),
+            Some(values) if values.iter().all(|value| is_iso_day(value)) => None,
             Some(_) => Some("a time by its name; not all of its values are days as 2024-05-31"),
         }
+    }
+
+    /// Returns true for a text whose name says nothing of a time and whose values are days.
+    fn holds_days(&self, shown: &str, table: &Table, column: &Column) -> bool {
+        let dialect = &self.catalog.dialect;
+        let values = self.find_values(shown, column).unwrap_or_default();
+        holds_text(dialect)
+            && is_grouped_text(column, dialect)
+            && !is_name(table, column)
+            && !is_in_key(table, column)
+            && !values.is_empty()
+            && values.iter().all(|value| is_iso_day(value))
+    }
+
+    fn find_values(&self, table: &str, column: &Column) -> Option<&[String]> {
+        let found = self.values.iter().find(|values| {
+            values.table == table && values.column.eq_ignore_ascii_case(&column.name)
+        });
+        found.map(|found| found.values.as_slice())
     }
 
     /// Returns true if a join stands for a column.
@@ -507,10 +616,11 @@ impl Writer<'_> {
         &mut self,
         table: &str,
         column: &Column,
+        is_name: bool,
         own: &mut BTreeSet<String>,
     ) -> String {
         let singular = singular(table);
-        let plain = if is_name(column) { singular.clone() } else { clean(&column.name) };
+        let plain = if is_name { singular.clone() } else { clean(&column.name) };
         let long = clean(&format!("{singular} {}", column.name));
         for name in [plain, long.clone()] {
             if self.words.is_free_or(&name) && own.insert(name.to_lowercase()) {
@@ -540,7 +650,7 @@ impl Writer<'_> {
             parts.push(format!("expression: {}", scalar(&sql_own_column(&column.name))));
         }
         let labels = if is_time { Vec::new() } else { self.labels(table, column) };
-        if labels.is_empty() && !is_time && has_key && is_name(column) {
+        if labels.is_empty() && !is_time && has_key && is_name(source.source, column) {
             parts.push("type: name".to_owned());
         }
         if !labels.is_empty() {
@@ -561,12 +671,9 @@ impl Writer<'_> {
             Some((values, 0)) => Some(values),
             _ => None,
         };
-        let found = self.values.iter().find(|values| {
-            values.table == table && values.column.eq_ignore_ascii_case(&column.name)
-        });
-        let mut values = match (declared, found) {
+        let mut values = match (declared, self.find_values(table, column)) {
             (Some(values), _) => values,
-            (None, Some(found)) => found.values.clone(),
+            (None, Some(found)) => found.to_vec(),
             (None, None) => return Vec::new(),
         };
         values.sort();
@@ -579,6 +686,21 @@ impl Writer<'_> {
                     && !value.chars().any(is_dangerous)
             });
         if is_usable { values } else { Vec::new() }
+    }
+
+    /// The word for the rows of a table, such as `orders`, if nothing else may be meant by it. The
+    /// dimension that names a row, such as `order`, stays apart from it.
+    fn name_rows(&mut self, shown: &str, table: &str) -> Option<String> {
+        let one = singular(table);
+        let rows = match one == table {
+            true => plural(shown),
+            false => shown.to_owned(),
+        };
+        let is_free = self.words.is_free_or(&one)
+            && !rows.eq_ignore_ascii_case(&one)
+            && !UNITS.contains(&one.to_lowercase().as_str());
+        is_free.then(|| self.words.add(&rows))?;
+        Some(rows)
     }
 
     fn metrics(&mut self) -> String {
@@ -595,8 +717,16 @@ impl Writer<'_> {
             let name = self.tables[index].name.clone();
             let shown = words(&name).join(" ");
             let metric = self.words.take(&[format!("number of {shown}"), format!("{shown} count")]);
-            let count = format!("count({}.*)", sql_name(&name));
-            let _ = writeln!(out, "  {}: {}", scalar(&metric), scalar(&count));
+            let count = scalar(&format!("count({}.*)", sql_name(&name)));
+            let _ = match self.name_rows(&shown, &name) {
+                Some(rows) => writeln!(
+                    out,
+                    "  {}: {{measure: {count}, synonyms: [{}]}}",
+                    scalar(&metric),
+                    scalar(&rows)
+                ),
+                None => writeln!(out, "  {}: {count}", scalar(&metric)),
+            };
             let numbers = source.columns.iter().filter(|column| {
                 type_of(column) == Type::Number
                     && is_writable(&column.name)
@@ -735,11 +865,11 @@ joins:
   - {from: orders.shop_id, to: shops.id} # by the names: review it
 
 metrics:
-  number of orders: count(orders.*)
+  number of orders: {measure: count(orders.*), synonyms: [orders]}
   order total: sum(orders.total)
   average discount: avg(orders.discount)
-  number of customers: count(customers.*)
-  number of shops: count(shops.*)
+  number of customers: {measure: count(customers.*), synonyms: [customers]}
+  number of shops: {measure: count(shops.*), synonyms: [shops]}
 "
         );
         let asked: Vec<String> = values_probes(&catalog)
@@ -765,6 +895,7 @@ metrics:
                 column("id", "INTEGER"),
                 column("placed_on", "TEXT"),
                 column("shipped", "DATE"),
+                column("paid", "TEXT"),
             ],
             primary_key: vec!["id".into()],
             ..Table::default()
@@ -781,6 +912,9 @@ metrics:
             (vec![days("placed_on", &["2024-01-010"])], false, true, "not all of"),
             (vec![days("placed_on", &[])], false, true, "without a value"),
             (vec![days("shipped", &["31.12.2023"])], false, false, "not all of"),
+            (vec![days("paid", &["2024-01-01"])], false, true, "paid: {type: time}"),
+            (vec![days("paid", &["2024-01-01", "yes"])], false, true, "paid: {type: text"),
+            (vec![days("paid", &[])], false, true, "paid:\n"),
         ] {
             let (text, _) = read_back(&catalog, &values);
             assert_eq!(text.contains("placed_on: {type: time}"), is_time, "{text}");
@@ -793,6 +927,69 @@ metrics:
             "SELECT DISTINCT \"placed_on\" FROM \"orders\" WHERE \"placed_on\" IS NOT NULL \
              ORDER BY \"placed_on\" LIKE '____-__-__%', \"placed_on\" LIMIT 21"
         );
+    }
+
+    #[test]
+    fn a_column_names_rows_by_the_name_of_its_table() {
+        for (table, name, dimension) in [
+            ("pets", "pet_name", "pet: {expression: pet_name, type: name}"),
+            ("Categories", "CategoryName", "Category: {expression: CategoryName, type: name}"),
+            ("owners", "full_name", "owner: {expression: full_name, type: name}"),
+            ("products", "brand_name", "brand_name:\n"),
+        ] {
+            let table = Table {
+                name: table.into(),
+                columns: vec![column("id", "INTEGER"), column(name, "TEXT")],
+                primary_key: vec!["id".into()],
+                ..Table::default()
+            };
+            let catalog =
+                Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: vec![table] };
+            let (text, _) = read_back(&catalog, &[]);
+            assert!(text.contains(dimension), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_tables_lose_what_they_share() {
+        fn table(name: &str, columns: &[(&str, &str)]) -> Table {
+            Table {
+                name: name.into(),
+                columns: columns.iter().map(|(name, sql_type)| column(name, sql_type)).collect(),
+                primary_key: vec!["id".into()],
+                ..Table::default()
+            }
+        }
+        let id = ("id", "INTEGER");
+        let people = [
+            id,
+            ("firstname", "TEXT"),
+            ("last_name", "TEXT"),
+            ("birthdate", "DATE"),
+            ("hired", "DATE"),
+            ("billingaddress", "TEXT"),
+        ];
+        let tables = vec![
+            table("app_employee", &people),
+            table("app_album", &[id, ("album_name", "TEXT"), ("employee_id", "INTEGER")]),
+            table("app_genre", &[id]),
+        ];
+        let mut catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables };
+        let (text, _) = read_back(&catalog, &[]);
+        for line in [
+            "  employee:\n    source: app_employee\n    key: id\n    time: hired # or birthdate: \
+             review it\n    dimensions:\n      employee: {expression: \"firstname || ' ' || \
+             last_name\", type: name}\n",
+            "album: {expression: album_name, type: name}",
+            "{from: album.employee_id, to: employee.id}",
+            "number of genre: {measure: count(genre.*), synonyms: [genres]}",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(!text.contains("billingaddress"), "{text}");
+        catalog.tables.push(table("genre", &[id]));
+        let (text, _) = read_back(&catalog, &[]);
+        assert!(text.contains("number of app genre: {measure: count(app_genre.*)"), "{text}");
     }
 
     #[test]

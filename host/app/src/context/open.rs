@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use syrch_core::Problem;
 use syrch_core::ports::{Definitions, ModelProvider};
-use syrch_layers::{GrantedCells, statement_stack};
+use syrch_layers::{Author, GrantedCells, statement_stack};
 use tokio::sync::Semaphore;
 
 use super::{Backends, Context, RunState};
@@ -28,12 +28,17 @@ impl Context {
                 as Arc<dyn Definitions>
         });
         let embedder = embedder(host, run, &model, &problem);
+        let author = match host.settings.model.rules() {
+            Some(_) => Author::Rules,
+            None => Author::Other,
+        };
         let memo = statement_stack(
             Arc::clone(&host.database),
             host.cache.as_ref(),
             &run.ledger,
             limits,
             host.settings.rows,
+            author,
         );
         let limited = run
             .audited

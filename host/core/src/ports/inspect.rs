@@ -140,8 +140,22 @@ pub struct Outline {
     pub order: Option<OrderKey>,
     /// The most rows that it returns, if it says so.
     pub limit: Option<u64>,
+    /// The rows where its limit cuts its order.
+    pub cut: Option<Cut>,
     /// True if its WHERE leaves out the rows that a LEFT JOIN makes where there is none.
     pub is_inner: bool,
+}
+
+/// The rows where a limit cuts an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// A query of the last row that the statement returns and of some behind it. Its last columns
+    /// are the keys of the order.
+    pub rows: String,
+    /// The number of keys.
+    pub keys: usize,
+    /// The name of the first key in the result, or its text.
+    pub name: String,
 }
 
 /// The origin of a column of a result, a group or an order.

@@ -7,7 +7,7 @@ use syrch_core::{Doubt, DoubtKind, Value};
 use super::joins::Side;
 use super::probe::Probe;
 use super::words::{LONG, SHORT};
-use super::{Judge, SHOWN};
+use super::{Author, Judge, SHOWN};
 
 /// Rows from which on two equal columns are no chance.
 const EQUAL: usize = 3;
@@ -58,8 +58,7 @@ impl Judge<'_> {
         let [Selected::Column(group)] = outline.groups.as_slice() else { return None };
         let side = Side::new(self.catalog, &group.table, &group.column)?;
         let [key] = side.table.primary_key.as_slice() else { return None };
-        let name = group.column.to_lowercase();
-        let is_name = ["name", "title"].iter().any(|word| name.contains(word));
+        let is_name = is_row_name(&group.column);
         let is_reference = side.references(self.catalog).next().is_some();
         if outline.relations < 2 || side.is_key() || is_reference || !is_name || is_unique(side) {
             return None;
@@ -77,6 +76,46 @@ impl Judge<'_> {
         }
         let text = format!(
             "several rows of {} have one {}, and count as one group: group by {key} too",
+            one.table, one.column
+        );
+        Some(Doubt { kind: DoubtKind::SharedName, text })
+    }
+
+    /// The doubt about one name that is compared with a column and that several rows of its table
+    /// have, while rows of another table are counted: those of two people count together.
+    pub(super) async fn doubt_name_of_several(
+        &mut self,
+        one: &Use,
+        probe: &Probe<'_>,
+        texts: &[String],
+    ) -> Option<Doubt> {
+        let side = Side::new(self.catalog, &one.table, &one.column)?;
+        let ([_], [_]) = (side.table.primary_key.as_slice(), texts) else { return None };
+        let is_counted = match self.defined {
+            // The first table of the definition is the one whose rows count.
+            Some(sql) => {
+                let base = format!("FROM {} AS ", self.dialect.quote(&side.table.name));
+                !sql.replace('"', "").contains(&base.replace('"', ""))
+            }
+            None if self.author == Author::Other => false,
+            None => self.outline.is_some_and(|outline| match outline.columns.as_slice() {
+                [Selected::Aggregate { of, .. }] => {
+                    outline.relations > 1
+                        && outline.groups.is_empty()
+                        && of.as_ref().is_none_or(|of| of.table != one.table)
+                }
+                _ => false,
+            }),
+        };
+        let is_reference = side.references(self.catalog).next().is_some();
+        if !is_counted || !is_row_name(&one.column) || is_reference || is_unique(side) {
+            return None;
+        }
+        if !self.is_any(probe.any_repeated(texts)?, LONG).await? {
+            return None;
+        }
+        let text = format!(
+            "several rows of {} have the {} that is named, and count together",
             one.table, one.column
         );
         Some(Doubt { kind: DoubtKind::SharedName, text })
@@ -119,6 +158,12 @@ impl Judge<'_> {
         let text = format!("the columns {left} and {right} of the result are equal in each row");
         Some(Doubt { kind: DoubtKind::SameColumns, text })
     }
+}
+
+/// Returns whether a column may hold the names of rows.
+fn is_row_name(column: &str) -> bool {
+    let name = column.to_lowercase();
+    ["name", "title"].iter().any(|word| name.contains(word))
 }
 
 /// Returns true if an index lets no two rows have one value of the column.

@@ -267,6 +267,18 @@ impl<'u> Probe<'u> {
         )
     }
 
+    /// Returns the statement whose result is 1 if several rows have one of these texts, else 0.
+    /// `None` if a text cannot be written in the dialect for certain.
+    pub(super) fn any_repeated(&self, texts: &[String]) -> Option<String> {
+        let written = written(texts.iter().map(String::as_str), self.0.dialect)?;
+        let column = self.column();
+        let from = self.from(&[format!("{column} IN ({})", written.join(", "))]);
+        Some(format!(
+            "SELECT count(*) AS n FROM (SELECT 1 AS v {from} GROUP BY {column} HAVING count(*) > 1 \
+             LIMIT 1) AS t"
+        ))
+    }
+
     /// Counts the rows whose column is within bounds, as operators with ordered days, 1 at most.
     pub(super) fn any_within(&self, bounds: &[(&str, &str)]) -> String {
         let column = self.column();

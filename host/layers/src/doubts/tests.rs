@@ -140,7 +140,7 @@ fn layer(fake: Fake, grant: RowsGrant) -> (Arc<Fake>, DoubtingDatabase) {
     let fake = Arc::new(fake);
     (
         Arc::clone(&fake),
-        DoubtingDatabase::new(Arc::clone(&fake) as _, Arc::clone(&fake) as _, grant),
+        DoubtingDatabase::new(Arc::clone(&fake) as _, Arc::clone(&fake) as _, grant, Author::Rules),
     )
 }
 
@@ -222,7 +222,12 @@ async fn nothing_is_counted_twice_or_charged() {
     let ledger = Ledger::new(Budgets { sql_runs: 2, ..Budgets::default() });
     let budgeted =
         BudgetedDatabase::new(Arc::clone(&fake) as _, Arc::clone(&ledger), &Limits::default());
-    let layer = DoubtingDatabase::new(Arc::new(budgeted), Arc::clone(&fake) as _, RowsGrant::Full);
+    let layer = DoubtingDatabase::new(
+        Arc::new(budgeted),
+        Arc::clone(&fake) as _,
+        RowsGrant::Full,
+        Author::Rules,
+    );
     let query = SqlQuery::new(ASKED);
     layer.check(&query).await.unwrap();
     for _ in 0..2 {

@@ -1,60 +1,92 @@
-//! A tie at the top of a ranking: the one row that is shown is no greater than the next.
+//! A tie at the end of a ranking: the last row that is shown is no greater than one that is left
+//! out.
 
+use syrch_core::ports::{Cut, Outline};
+use syrch_core::text::clip;
 use syrch_core::{Doubt, DoubtKind, Value};
 
-use super::words::LONG;
-use super::{Counted, Judge};
+use super::words::{CELL, LONG};
+use super::{Author, Counted, Judge};
+
+/// The beginning of the statements that definitions give. They sort by the groups behind the key
+/// that is asked for, so that their rows are the same every time.
+pub(super) const DEFINED: &str = "WITH measured";
 
 impl Judge<'_> {
-    /// The doubt about the first row of a ranking of metrics that is no greater than the second,
-    /// which is left out. The statement is one that definitions gave: its last lines are its
-    /// columns, its order and its limit.
-    pub(super) async fn tie(&mut self, sql: &str) -> Option<Doubt> {
-        let ranking = Ranking::read(sql)?;
-        let columns = self.results.0.columns();
-        let column = columns.iter().position(|column| column.name == ranking.column)?;
-        if self.results.0.row_count() != 1 {
+    /// The doubt about the first rows of an order of which the last has the keys of another, which
+    /// is left out.
+    pub(super) async fn tie(&mut self, outline: &Outline) -> Option<Doubt> {
+        if self.defined.is_none() && self.author != Author::Rules {
             return None;
         }
-        let Counted::Rows(rows) = self.count(ranking.with_two_rows, LONG).await else {
+        let Cut { rows, keys, name } = outline.cut.as_ref()?;
+        let limit = outline.limit.filter(|limit| self.results.0.row_count() == *limit)?;
+        let Counted::Rows(rows) = self.count(rows.clone(), LONG).await else { return None };
+        let width = rows.first()?.len().checked_sub(*keys)?;
+        let compared = if self.defined.is_some() { 1 } else { *keys };
+        let (last, behind) = rows.split_first()?;
+        let (shown, keys) = last.split_at(width);
+        let is_tie = keys.first() != Some(&Value::Null)
+            && behind
+                .iter()
+                .map(|row| row.split_at(width))
+                .any(|(other, at)| at[..compared] == keys[..compared] && other != shown);
+        let shown = match limit {
+            1 => "the one that is shown".to_owned(),
+            limit => format!("the last of the {limit} that are shown"),
+        };
+        is_tie.then(|| doubt(&format!("another has the same {} as {shown}", clip(name, CELL))))
+    }
+
+    /// The doubt about the first rows of each group of a ranking of metrics, of which one is no
+    /// greater than another in its group.
+    pub(super) async fn tie_in_group(&mut self) -> Option<Doubt> {
+        let Counted::Rows(rows) = self.count(count_ties(self.defined?)?, LONG).await else {
             return None;
         };
-        let [first, second] = rows.as_slice() else { return None };
-        let greatest = first.get(column)?;
-        if second.get(column)? != greatest || *greatest == Value::Null {
-            return None;
-        }
-        let name = &ranking.column;
-        let text = format!("another has the same {name} as the one that is shown");
-        Some(Doubt { kind: DoubtKind::Tie, text })
+        let is_tie = matches!(rows.first()?.first()?, Value::Integer(ties) if *ties > 0);
+        let text = "another in its group has the same as the last that is shown of the group";
+        is_tie.then(|| doubt(text))
     }
 }
 
-/// A statement for the first row by a column of its result.
-struct Ranking {
-    /// The name of the column.
-    column: String,
-    /// The statement with a limit of two rows.
-    with_two_rows: String,
+fn doubt(text: &str) -> Doubt {
+    Doubt { kind: DoubtKind::Tie, text: text.to_owned() }
 }
 
-impl Ranking {
-    fn read(sql: &str) -> Option<Self> {
-        let rest = sql.strip_prefix("WITH measured").and(sql.strip_suffix("\nLIMIT 1"))?;
-        let (before, order) = rest.rsplit_once("\nORDER BY ")?;
-        let (_, cells) = before.rsplit_once("\nSELECT ")?;
-        let (cells, _) = cells.split_once("\nFROM ")?;
-        let key = [" DESC", " ASC", " NULLS", ","].iter().filter_map(|end| order.find(end)).min();
-        let key = order.get(..key.unwrap_or(order.len()))?;
-        let place = cells.find(&format!("{key} AS "))?;
-        let name = &cells[place + key.len() + " AS ".len()..];
-        let quote = name.chars().next().filter(|first| matches!(first, '"' | '`'));
-        let column = match quote {
-            Some(quote) => name[1..].split(quote).next()?,
-            None => name.split([',', '\n']).next()?,
-        };
-        Some(Self { column: column.to_owned(), with_two_rows: format!("{rest}\nLIMIT 2") })
+/// The statement that counts the rows which a ranking within groups leaves out though they are as
+/// great as one that it shows. The ranking is one that definitions gave, whose rows are numbered in
+/// the relation `ranked`.
+fn count_ties(sql: &str) -> Option<String> {
+    let (before, rest) = sql.rsplit_once("\n    ROW_NUMBER() OVER (")?;
+    let (window, after) = rest.split_once(") AS r0\n")?;
+    let (source, shown) = after.rsplit_once("\n)\nSELECT ")?;
+    let (_, shown) = shown.split_once("\nFROM ranked\nWHERE ranked.r0 <= ")?;
+    let (limit, _) = shown.split_once("\nORDER BY ")?;
+    limit.parse::<u64>().ok()?;
+    let (groups, keys) = window.split_once(" ORDER BY ")?;
+    let first = first_key(keys);
+    let key = [" DESC", " ASC", " NULLS"].iter().filter_map(|end| first.find(end)).min();
+    let key = &first[..key.unwrap_or(first.len())];
+    Some(format!(
+        "{before}\n    CASE WHEN {key} IS NOT NULL THEN RANK() OVER ({groups} ORDER BY {first}) \
+         END AS tied,\n    ROW_NUMBER() OVER ({window}) AS r0\n{source}\n)\nSELECT COUNT(*)\nFROM \
+         ranked\nWHERE ranked.r0 > {limit} AND ranked.tied <= {limit}"
+    ))
+}
+
+/// The first of several keys, between which there are commas outside of parentheses.
+fn first_key(keys: &str) -> &str {
+    let mut depth = 0_usize;
+    for (at, c) in keys.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return &keys[..at],
+            _ => {}
+        }
     }
+    keys
 }
 
 #[cfg(test)]
@@ -62,21 +94,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ranking_of_metrics_is_read_by_its_last_lines() {
-        let head = "WITH measured AS (\n  SELECT\n    customers.name AS d0,\n    COUNT(*) AS m0\n  \
-                    FROM orders AS orders\n)\nSELECT measured.d0 AS customer, measured.m0 AS";
-        let tail = "\nFROM measured\nORDER BY measured.m0 DESC NULLS LAST, measured.d0 NULLS LAST";
-        let ranking = Ranking::read(&format!("{head} orders{tail}\nLIMIT 1")).unwrap();
-        assert_eq!(ranking.column, "orders");
-        assert!(ranking.with_two_rows.ends_with("NULLS LAST\nLIMIT 2"));
-        let quoted = Ranking::read(&format!("{head} \"valid orders\"{tail}\nLIMIT 1")).unwrap();
-        assert_eq!(quoted.column, "valid orders");
-        for sql in [
-            format!("{head} orders{tail}\nLIMIT 10"),
-            format!("{head} orders{tail}"),
-            "SELECT name, price\nFROM products\nORDER BY price DESC\nLIMIT 1".to_owned(),
-        ] {
-            assert!(Ranking::read(&sql).is_none(), "{sql}");
+    fn rows_left_out_of_a_group_are_counted_by_their_rank() {
+        let head = "WITH measured AS (\n  SELECT 1\n),\nranked AS (\n  SELECT measured.d0, \
+                    measured.m0 AS x0,";
+        let order = "COALESCE(measured.m0, 0) DESC NULLS LAST, measured.d0 NULLS LAST";
+        let window = format!("PARTITION BY measured.d0 ORDER BY {order}");
+        let tail = "FROM measured\n)";
+        let sql = format!(
+            "{head}\n    ROW_NUMBER() OVER ({window}) AS r0\n  {tail}\nSELECT ranked.d0 AS \
+             country\nFROM ranked\nWHERE ranked.r0 <= 2\nORDER BY ranked.d0 NULLS LAST, ranked.r0"
+        );
+        let counted = format!(
+            "{head}\n    CASE WHEN COALESCE(measured.m0, 0) IS NOT NULL THEN RANK() OVER \
+             (PARTITION BY measured.d0 ORDER BY COALESCE(measured.m0, 0) DESC NULLS LAST) END AS \
+             tied,\n    \
+             ROW_NUMBER() OVER ({window}) AS r0\n  {tail}\nSELECT COUNT(*)\nFROM ranked\nWHERE \
+             ranked.r0 > 2 AND ranked.tied <= 2"
+        );
+        assert_eq!(count_ties(&sql), Some(counted));
+        for other in [sql.replace("ranked.r0 <", "ranked.r1 <"), sql.replace("<= 2", "= 2")] {
+            assert_eq!(count_ties(&other), None, "{other}");
         }
     }
 }

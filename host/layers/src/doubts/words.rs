@@ -383,7 +383,7 @@ impl Judge<'_> {
             return None;
         };
         if rows.is_empty() {
-            return None;
+            return self.doubt_name_of_several(one, probe, texts).await;
         }
         let cells = rows.iter().map(|row| (row.first(), row.get(1).map_or(0, as_count)));
         let number = match rows.len() as u64 {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sqlparser::ast::{Expr, Ident, VisitMut, VisitorMut};
 
 use super::{Dimension, Draft, Join, Metric, Table, entries, synonym, text};
-use crate::read::{is_plain_column, parse};
+use crate::read::{Scope, admit, is_plain_column, parse};
 use crate::write::{clean, scalar, sql_column, sql_name};
 
 /// A measure of a semantic model.
@@ -36,6 +36,14 @@ struct Known {
     /// The expressions of dimensions, by table and name.
     dimensions: BTreeMap<(String, String), String>,
     used: BTreeSet<String>,
+    /// The metrics that a metric is made of.
+    inputs: BTreeMap<String, Vec<String>>,
+}
+
+impl Known {
+    fn note_inputs(&mut self, metric: &Map<String, Value>, inputs: Vec<String>) {
+        self.inputs.insert(clean(text(metric, "name").unwrap_or_default()), inputs);
+    }
 }
 
 /// Translates a file.
@@ -64,7 +72,24 @@ pub(super) fn translate(document: &Map<String, Value>) -> Draft {
         draft.leave_out(&format!("saved query `{name}`"), "a semantics file has no queries");
     }
     add_measures(&mut draft, &known);
+    leave_out_dependents(&mut draft, &known);
     draft
+}
+
+/// Leaves out metrics that are made of one that is not there, and those that are made of these.
+fn leave_out_dependents(draft: &mut Draft, known: &Known) {
+    loop {
+        let names: BTreeSet<String> =
+            draft.metrics.iter().map(|metric| metric.name.to_lowercase()).collect();
+        let lacking = draft.metrics.iter().enumerate().find_map(|(at, metric)| {
+            let mut inputs = known.inputs.get(&metric.name)?.iter();
+            Some((at, inputs.find(|input| !names.contains(&input.to_lowercase()))?))
+        });
+        let Some((at, input)) = lacking else { return };
+        let metric = draft.metrics.remove(at);
+        let what = format!("metric `{}`", metric.name);
+        draft.leave_out(&what, format!("it is made of `{input}`, which is no metric here"));
+    }
 }
 
 /// Adds measures that are metrics themselves, and lists those that no metric uses.
@@ -314,6 +339,7 @@ fn read_metric(
                 input.check_is_plain()?;
                 names.push(clean(&input.name));
             }
+            known.note_inputs(metric, names.clone());
             Ok(Some(vec![("ratio", super::scalars(&names))]))
         }
         "derived" => {
@@ -326,6 +352,7 @@ fn read_metric(
                 let alias = input.alias.clone().unwrap_or_else(|| input.name.clone());
                 aliases.insert(alias, clean(&input.name));
             }
+            known.note_inputs(metric, aliases.values().cloned().collect());
             let mut tree = parse(expression)?;
             // The visitor never breaks off.
             let _ = tree.visit(&mut Renaming(&aliases));
@@ -441,11 +468,16 @@ fn translate_filters(filters: &[String], known: &Known) -> Result<Option<String>
 fn translate_call(call: &str, known: &Known) -> Result<String, String> {
     let refused = format!("`{{{{ {call} }}}}` in a filter has no counterpart");
     let Some((function, arguments)) = call.split_once('(') else { return Err(refused) };
-    if !["Dimension", "TimeDimension"].contains(&function.trim()) {
+    // A call behind it, such as `.grain('month')`, changes its values.
+    let Some(arguments) = arguments.strip_suffix(')').filter(|inner| !inner.contains(')')) else {
         return Err(refused);
+    };
+    let mut arguments = arguments.split(',').map(|one| one.trim().trim_matches(['\'', '"']));
+    let path = arguments.next().unwrap_or_default();
+    match (function.trim(), arguments.next(), arguments.next()) {
+        ("Dimension" | "TimeDimension", None, None) | ("TimeDimension", Some("day"), None) => {}
+        _ => return Err(refused),
     }
-    let path = arguments.split([',', ')']).next().unwrap_or_default();
-    let path = path.trim().trim_matches(['\'', '"']);
     let mut parts: Vec<&str> = path.split("__").collect();
     let name = parts.pop().unwrap_or_default();
     let Some(entity) = parts.pop() else { return Err(refused) };
@@ -459,6 +491,30 @@ fn translate_call(call: &str, known: &Known) -> Result<String, String> {
         .ok_or_else(|| format!("{refused}: `{table}` has no dimension `{name}`"))?;
     match is_plain_column(expression) {
         true => Ok(sql_column(table, expression)),
-        false => Err(format!("the filter uses `{table}.{name}`, which is no column")),
+        false => {
+            admit(expression, Scope::Table(table))?;
+            let mut tree = parse(expression)?;
+            // The visitor never breaks off.
+            let _ = tree.visit(&mut Qualifying(table));
+            Ok(format!("({tree})"))
+        }
+    }
+}
+
+/// Writes columns with their table.
+struct Qualifying<'a>(&'a str);
+
+impl VisitorMut for Qualifying<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> std::ops::ControlFlow<()> {
+        if let Expr::Identifier(name) = expr {
+            let table = match sql_name(self.0).starts_with('"') {
+                true => Ident::with_quote('"', self.0),
+                false => Ident::new(self.0),
+            };
+            *expr = Expr::CompoundIdentifier(vec![table, name.clone()]);
+        }
+        std::ops::ControlFlow::Continue(())
     }
 }

@@ -79,6 +79,49 @@ metrics:
 "#;
 
 #[test]
+fn filters_of_dbt_are_read_in_full_or_not_at_all() {
+    let start = DBT.find("metrics:").unwrap();
+    fn metric(name: &str, filter: &str) -> String {
+        format!(
+            "  - name: {name}\n    type: simple\n    type_params: {{measure: amount}}\n    filter: \
+             \"{filter}\"\n"
+        )
+    }
+    let text = [
+        DBT[..start].to_owned(),
+        "metrics:\n".to_owned(),
+        metric("large", "{{ Dimension('order__is_large') }} = true"),
+        metric("recent", "{{ TimeDimension('order__ordered_at', 'day') }} >= '2024-01-01'"),
+        metric("until", "{{ TimeDimension('order__ordered_at', 'month') }} <= '2024-03-01'"),
+        metric("since", "{{ Dimension('order__ordered_at').grain('month') }} >= '2024-01-01'"),
+        metric("odd", "{{ Dimension('order__bad') }} = 1"),
+        "  - {name: rate, type: ratio, type_params: {numerator: until, denominator: recent}}\n"
+            .to_owned(),
+        "  - name: percent\n    type: derived\n    type_params:\n      expr: 100 * rate\n      \
+         metrics: [{name: rate}]\n"
+            .to_owned(),
+    ]
+    .concat();
+    let imported = translate(&text);
+    for line in [
+        "filter: \"(CASE WHEN orders.amount > 100 THEN true ELSE false END) = true\"",
+        "filter: \"orders.ordered_at >= '2024-01-01'\"",
+    ] {
+        assert!(imported.text.contains(line), "{}", imported.text);
+    }
+    let left_out = imported.left_out.join("\n");
+    for expected in [
+        "metric `until`: `{{ TimeDimension('order__ordered_at', 'month') }}` in a filter has no",
+        "metric `since`: `{{ Dimension('order__ordered_at').grain('month') }}` in a filter has no",
+        "metric `odd`: `a subquery` may not stand here",
+        "metric `rate`: it is made of `until`, which is no metric here",
+        "metric `percent`: it is made of `rate`, which is no metric here",
+    ] {
+        assert!(left_out.contains(expected), "{expected}\n{left_out}");
+    }
+}
+
+#[test]
 fn dbt_models_and_metrics_become_a_file() {
     let imported = translate(DBT);
     assert_eq!(
@@ -187,6 +230,32 @@ const WREN: &str = r#"{
   ],
   "views": [{"name": "v", "statement": "select 1"}]
 }"#;
+
+#[test]
+fn columns_of_a_manifest_with_other_names_are_those_of_the_table() {
+    let imported = translate(
+        r#"{"models": [
+            {"name": "orders", "tableReference": {"table": "o"}, "primaryKey": "id", "columns": [
+                {"name": "id", "type": "INTEGER", "expression": "o_id"},
+                {"name": "buyer", "type": "INTEGER", "expression": "o_custkey"},
+                {"name": "price", "type": "DOUBLE", "expression": "o_price"},
+                {"name": "o_id", "type": "INTEGER"}]},
+            {"name": "customers", "tableReference": {"table": "c"}, "primaryKey": "key",
+                "columns": [{"name": "key", "type": "INTEGER", "expression": "c_key"}]}],
+          "relationships": [{"name": "r", "models": ["orders", "customers"],
+            "joinType": "MANY_TO_ONE", "condition": "orders.buyer = customers.key"}],
+          "cubes": [{"name": "sales", "baseObject": "orders",
+            "measures": [{"name": "revenue", "expression": "sum(price * 2)"}]}]}"#,
+    );
+    for line in [
+        "key: o_id\n",
+        "key: c_key\n",
+        "{from: orders.o_custkey, to: customers.c_key}",
+        "measure: sum(o_price * 2)",
+    ] {
+        assert!(imported.text.contains(line), "{}", imported.text);
+    }
+}
 
 #[test]
 fn a_manifest_of_wrenai_becomes_a_file() {

@@ -5,33 +5,50 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use sqlparser::ast::{BinaryOperator, Expr};
+use sqlparser::ast::{BinaryOperator, Expr, VisitMut, VisitorMut};
 
 use super::{Dimension, Draft, Join, Metric, Table, entries, synonym, text};
 use crate::check::types::Type;
 use crate::read::{Scope, admit_measure, is_plain_column, parse};
 use crate::write::{clean, scalar};
 
+/// The models that have a table.
+#[derive(Default)]
+struct Known {
+    /// Their names in the file.
+    tables: BTreeMap<String, String>,
+    /// The columns of tables by the other names that models give them, by model and name.
+    columns: BTreeMap<(String, String), String>,
+}
+
+impl Known {
+    /// The column of a table that a model's column is.
+    fn column(&self, model: &str, name: &str) -> String {
+        let key = (model.to_owned(), name.to_owned());
+        self.columns.get(&key).cloned().unwrap_or_else(|| name.to_owned())
+    }
+}
+
 /// Translates a manifest.
 pub(super) fn translate(document: &Map<String, Value>) -> Draft {
     let mut draft = Draft { origin: "a manifest of WrenAI", ..Draft::default() };
-    let mut names = BTreeMap::new();
+    let mut known = Known::default();
     for model in entries(document, "models") {
-        read_model(model, &mut draft, &mut names);
+        read_model(model, &mut draft, &mut known);
     }
     for relationship in entries(document, "relationships") {
         let name = text(relationship, "name").unwrap_or("?");
-        match read_relationship(relationship, &names) {
+        match read_relationship(relationship, &known) {
             Ok(join) => draft.joins.push(join),
             Err(reason) => draft.leave_out(&format!("relationship `{name}`"), reason),
         }
     }
     let mut metrics = BTreeSet::new();
     for metric in entries(document, "metrics") {
-        read_aggregates(metric, "measure", &names, &mut metrics, &mut draft);
+        read_aggregates(metric, "measure", &known, &mut metrics, &mut draft);
     }
     for cube in entries(document, "cubes") {
-        read_aggregates(cube, "measures", &names, &mut metrics, &mut draft);
+        read_aggregates(cube, "measures", &known, &mut metrics, &mut draft);
     }
     for (key, what) in [
         ("views", "a view is a statement, not a table with a meaning; it can be a `source`"),
@@ -50,7 +67,7 @@ fn property<'a>(of: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     text(of.get("properties")?.as_object()?, key)
 }
 
-fn read_model(model: &Map<String, Value>, draft: &mut Draft, names: &mut BTreeMap<String, String>) {
+fn read_model(model: &Map<String, Value>, draft: &mut Draft, known: &mut Known) {
     let Some(given) = text(model, "name") else { return };
     let what = format!("model `{given}`");
     let Some(reference) = model.get("tableReference").and_then(Value::as_object) else {
@@ -68,16 +85,24 @@ fn read_model(model: &Map<String, Value>, draft: &mut Draft, names: &mut BTreeMa
             draft.leave_out(&what, format!("`{key}` does not hold here: grant tables instead"));
         }
     }
+    for column in entries(model, "columns") {
+        if let (Some(name), Some(expression)) = (text(column, "name"), text(column, "expression"))
+            && is_plain_column(expression)
+        {
+            known.columns.insert((given.to_owned(), name.to_owned()), expression.to_owned());
+        }
+    }
+    let key = text(model, "primaryKey");
     let mut table = Table {
         name: clean(given),
         source: Some(source),
-        key: text(model, "primaryKey").map(str::to_owned).into_iter().collect(),
+        key: key.map(|key| known.column(given, key)).into_iter().collect(),
         time: None,
         description: property(model, "description").map(str::to_owned),
         dimensions: Vec::new(),
     };
-    names.insert(given.to_owned(), table.name.clone());
-    for column in entries(model, "columns") {
+    known.tables.insert(given.to_owned(), table.name.clone());
+    for column in entries(model, "columns").filter(|column| key != text(column, "name")) {
         read_column(column, &mut table, draft);
     }
     let times: Vec<&Dimension> =
@@ -93,9 +118,6 @@ fn read_column(column: &Map<String, Value>, table: &mut Table, draft: &mut Draft
     let what = format!("column `{}.{given}`", table.name);
     // The other end of a relationship, which the joins state.
     if column.contains_key("relationship") || column.get("isHidden") == Some(&Value::Bool(true)) {
-        return;
-    }
-    if table.key.iter().any(|key| key == given) {
         return;
     }
     let name = clean(given);
@@ -115,10 +137,7 @@ fn read_column(column: &Map<String, Value>, table: &mut Table, draft: &mut Draft
     draft.dimension(table, dimension);
 }
 
-fn read_relationship(
-    relationship: &Map<String, Value>,
-    names: &BTreeMap<String, String>,
-) -> Result<Join, String> {
+fn read_relationship(relationship: &Map<String, Value>, known: &Known) -> Result<Join, String> {
     let models = relationship.get("models").and_then(Value::as_array);
     let models: Vec<&str> = models.into_iter().flatten().filter_map(Value::as_str).collect();
     let [first, second] = models.as_slice() else { return Err("it has no two models".into()) };
@@ -128,8 +147,9 @@ fn read_relationship(
         "ONE_TO_MANY" => (*second, *first),
         _ => return Err(format!("joins of the type `{kind}` repeat rows on both sides")),
     };
-    let [own_table, other_table] = [from, to]
-        .map(|model| names.get(model).ok_or_else(|| format!("the model `{model}` is left out")));
+    let [own_table, other_table] = [from, to].map(|model| {
+        known.tables.get(model).ok_or_else(|| format!("the model `{model}` is left out"))
+    });
     let own_table = own_table?;
     let other_table = other_table?;
     let mut join = Join { from: Vec::new(), to: Vec::new(), is_one_to_one: kind == "ONE_TO_ONE" };
@@ -151,8 +171,8 @@ fn read_relationship(
                 if one != from || other != to {
                     return Err(format!("`{condition}` compares other tables than its models"));
                 }
-                join.from.push(format!("{own_table}.{own}"));
-                join.to.push(format!("{other_table}.{key}"));
+                join.from.push(format!("{own_table}.{}", known.column(from, &own)));
+                join.to.push(format!("{other_table}.{}", known.column(to, &key)));
             }
             _ => return Err(format!("`{condition}` is no equality of columns")),
         }
@@ -174,12 +194,13 @@ fn column(tree: &Expr) -> Result<(String, String), String> {
 fn read_aggregates(
     of: &Map<String, Value>,
     key: &str,
-    names: &BTreeMap<String, String>,
+    known: &Known,
     metrics: &mut BTreeSet<String>,
     draft: &mut Draft,
 ) {
     let name = text(of, "name").unwrap_or("?");
-    let Some(table) = text(of, "baseObject").and_then(|base| names.get(base)) else {
+    let base = text(of, "baseObject").unwrap_or_default();
+    let Some(table) = known.tables.get(base) else {
         return draft.leave_out(&format!("`{name}`"), "its base object is no model with a table");
     };
     let own: BTreeSet<String> =
@@ -195,7 +216,7 @@ fn read_aggregates(
         let expression = text(measure, "expression").unwrap_or_default();
         let keys = match is_made_of(expression, &own) {
             true => Some(vec![("derived", scalar(expression))]),
-            false => draft.measure(&what, table, expression),
+            false => draft.measure(&what, table, &write_columns(expression, base, known)),
         };
         if let Some(keys) = keys {
             let mut metric = Metric { name: metric, keys };
@@ -205,8 +226,8 @@ fn read_aggregates(
     }
     for dimension in entries(of, "dimension").chain(entries(of, "dimensions")) {
         let Some(given) = text(dimension, "name") else { continue };
-        let is_known = draft.tables.iter().filter(|known| known.name == *table).any(|known| {
-            known.dimensions.iter().any(|known| known.name.eq_ignore_ascii_case(given))
+        let is_known = draft.tables.iter().filter(|one| one.name == *table).any(|table| {
+            table.dimensions.iter().any(|known| known.name.eq_ignore_ascii_case(given))
         });
         let expression = text(dimension, "expression").unwrap_or(given);
         if !is_known && !is_plain_column(expression) {
@@ -216,6 +237,35 @@ fn read_aggregates(
     }
     if of.get("hierarchies").is_some_and(|value| !value.is_null()) {
         draft.leave_out(&format!("hierarchies of `{name}`"), "they have no counterpart");
+    }
+}
+
+/// An expression over the columns of a model, with those of its table.
+fn write_columns(expression: &str, model: &str, known: &Known) -> String {
+    let Ok(mut tree) = parse(expression) else { return expression.to_owned() };
+    let mut renaming = Renaming { model, known, is_any: false };
+    // The visitor never breaks off.
+    let _ = tree.visit(&mut renaming);
+    if renaming.is_any { tree.to_string() } else { expression.to_owned() }
+}
+
+/// Writes columns of a table in place of those of its model.
+struct Renaming<'a> {
+    model: &'a str,
+    known: &'a Known,
+    is_any: bool,
+}
+
+impl VisitorMut for Renaming<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> std::ops::ControlFlow<()> {
+        if let Expr::Identifier(name) = expr {
+            let column = self.known.column(self.model, &name.value);
+            self.is_any |= column != name.value;
+            name.value = column;
+        }
+        std::ops::ControlFlow::Continue(())
     }
 }
 

@@ -168,6 +168,13 @@ pub(super) const PLACES: &[&str] = &[
 ];
 /// Words that ask for rows rather than for a number of them.
 pub(super) const LISTS: &[&str] = &["find", "get", "list", "name", "return"];
+/// Words that refer to something before them where they end a question.
+pub(super) const REFERENCES: &[&str] = &["that", "these", "this", "those"];
+/// Words that ask for rows, or for a number where it is asked for as such.
+pub(super) const SHOWS: &[&str] = &["display", "give", "provide", "see", "show", "tell"];
+/// Words before these.
+pub(super) const POLITE: &[&str] =
+    &["can", "could", "i", "like", "need", "please", "to", "us", "want", "we", "would", "you"];
 /// Words that exclude what follows.
 pub(super) const NEGATIONS: &[&str] = &[
     "apart from",

@@ -141,6 +141,8 @@ pub(super) struct Draft {
     pub(super) averages: bool,
     /// True if the text asks for a list of rows.
     pub(super) lists: bool,
+    /// True if the text begins with a word such as `show`, which asks for rows of what has rows.
+    pub(super) shows: bool,
     /// Words that are known only beside certain metrics.
     pub(super) verbs: Vec<(String, Vec<usize>)>,
     /// Words that no rule understands.
@@ -151,7 +153,7 @@ impl Draft {
     /// Returns true if the text names nothing of a request.
     pub(super) fn is_empty(&self) -> bool {
         let unknown = self.unknown.clone();
-        *self == Self { unknown, ..Self::default() }
+        *self == Self { unknown, shows: self.shows, ..Self::default() }
     }
 
     /// Returns true if the text may ask for rows of a table, as it counts and adds up nothing.
@@ -168,6 +170,7 @@ impl Draft {
         let totals = self.totals;
         let counts = self.counts;
         let conditions_before_verb = self.conditions_before_verb;
-        *self != Self { metrics, totals, counts, conditions_before_verb, ..Self::default() }
+        let shows = self.shows;
+        *self != Self { metrics, totals, counts, conditions_before_verb, shows, ..Self::default() }
     }
 }

@@ -108,11 +108,19 @@ impl<'a> Parser<'a> {
         let token = &self.tokens[at];
         let is_last = self.tokens[at..].iter().all(|token| token.kind == Kind::End);
         let is_nothing = match token.kind {
-            Kind::Word => cues::is_filler(&token.lower),
+            // `how many orders is that` is about what stands before.
+            Kind::Word => {
+                let is_end = self.tokens[at + 1..].iter().all(|token| token.kind == Kind::End);
+                let refers = is_end && cues::REFERENCES.contains(&token.lower.as_str());
+                cues::is_filler(&token.lower) && !refers
+            }
             Kind::Comma => true,
             Kind::End => is_last,
             _ => false,
         };
+        let is_first =
+            self.tokens[..at].iter().all(|token| cues::POLITE.contains(&token.lower.as_str()));
+        self.draft.shows |= is_first && cues::SHOWS.contains(&token.lower.as_str());
         if at == 0 && cues::LISTS.contains(&token.lower.as_str()) {
             self.draft.lists = true;
         } else if !is_nothing {

@@ -287,9 +287,15 @@ impl Resolver<'_> {
     /// Refuses a text that asks for a list of rows or for nothing that can be ranked.
     fn check_rows(&self, metrics: &[String]) -> Result<(), Unread> {
         let draft = self.draft;
-        let is_rows = draft.lists
+        let counts_rows = metrics
+            .iter()
+            .all(|name| model::metric(self.semantics, name).is_some_and(model::counts_rows));
+        let is_number = draft.counts || draft.totals || draft.shares || draft.is_trend;
+        let is_rows = (draft.lists || draft.shows && !is_number && counts_rows)
             && draft.groups.is_empty()
             && draft.grains.is_empty()
+            && draft.rank.is_none()
+            && !draft.compares
             && !draft.counts
             && draft.metrics.iter().any(|pick| !pick.tables.is_empty());
         if is_rows {

@@ -480,10 +480,30 @@ fn a_multiple_of_a_sum_is_a_sum() {
 }
 
 #[test]
+fn a_question_about_what_stands_before_is_not_one_of_its_own() {
+    for question in ["how many orders is that?", "what revenue was that"] {
+        assert!(matches!(refuse(question), Unread::Words(_)), "{question}");
+    }
+    understand("orders that were cancelled");
+}
+
+#[test]
 fn a_question_for_a_metric_is_told_from_one_for_rows() {
     // The number of orders has nothing to do with categories.
     assert!(matches!(refuse("orders by category"), Unread::Unsupported(_)));
-    assert!(matches!(refuse("list orders"), Unread::Rows(_)));
+    for question in [
+        "list orders",
+        "show me the orders of 2024",
+        "please show all orders",
+        "Give me the orders",
+    ] {
+        assert!(matches!(refuse(question), Unread::Rows(_)), "{question}");
+    }
+    for question in
+        ["show revenue", "show orders by month", "show me how many orders there were", "orders"]
+    {
+        understand(question);
+    }
     let mut semantics = make_shop();
     semantics.joins.push(join(("orders", "buyer_id"), ("customers", "customer_id")));
     let read = read_question(&semantics, "orders by country", &[], day("2025-06-30"));

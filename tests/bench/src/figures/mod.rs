@@ -12,6 +12,7 @@ mod languages;
 mod makespan;
 #[cfg(target_os = "linux")]
 mod mcp;
+mod metrics;
 mod neighbours;
 mod overhead;
 #[cfg(unix)]
@@ -69,6 +70,11 @@ pub(crate) const GROUPS: &[Group] = &[
         name: "equality",
         what: "what the optimizer checks before it measures",
         measure: equality::measure,
+    },
+    Group {
+        name: "metrics",
+        what: "semantics files, and the requests for their metrics",
+        measure: metrics::measure,
     },
     Group { name: "arrow", what: "SQLite to Arrow", measure: arrow::measure },
     Group {

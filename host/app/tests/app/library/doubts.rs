@@ -49,6 +49,15 @@ const CARS: &str = "
     INSERT INTO prices VALUES (1, 20), (2, 10);
     INSERT INTO sales VALUES (7, 'gone', 2020), (8, 'lost', 2021);";
 
+/// Visits of which several cost the most, and vets with as many each.
+const VISITS: &str = "
+    CREATE TABLE vets(id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE visits(id INTEGER PRIMARY KEY, vet INTEGER REFERENCES vets(id), fee INTEGER, town \
+      TEXT);
+    INSERT INTO vets VALUES (1, 'Hill'), (2, 'Moss'), (3, 'Pike'), (4, 'Pike');
+    INSERT INTO visits VALUES (1, 1, 90, 'York'), (2, 1, 90, 'York'), (3, 2, 70, 'Bath'),
+      (4, 2, 50, 'Bath'), (5, 3, NULL, 'Hull');";
+
 async fn ask(database: &str, sql: &str) -> Result<QueryResult, QueryError> {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(Script::new().on([WRITE], Reply::sql(sql, 1.0)));
@@ -563,4 +572,36 @@ async fn an_answer_made_of_a_doubtful_task_is_doubtful() {
         "{:?}",
         found.trace.warnings
     );
+}
+
+async fn ask_rules(question: &str) -> QueryResult {
+    let folder = syrch_kit::scratch();
+    let path = syrch_kit::sqlite(folder.path().join("visits.sqlite"), VISITS);
+    let query = Host::builder().database(&path).query(question);
+    query.run().await.unwrap_or_else(|error| panic!("{question}: {error}"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_rules_leave_to_chance_is_doubted() {
+    let tie = "another has the same COUNT(*) as the one that is shown";
+    for (question, words) in [
+        ("Which vet has the most visits?", tie),
+        ("Which town has the most visits?", tie),
+        ("Which visit has the highest fee?", "another has the same fee as the one that is shown"),
+        ("Which visit has the lowest fee?", ""),
+        ("top 2 towns by number of visits", ""),
+        ("How many visits does Pike have?", "several rows of vets have the name that is named"),
+        ("How many visits does Moss have?", ""),
+        ("How many vets are named Pike?", ""),
+    ] {
+        let found = ask_rules(question).await;
+        let warnings = warnings_text(&found.trace);
+        assert_eq!(warnings.is_empty(), words.is_empty(), "{question}: {warnings}");
+        assert!(warnings.contains(words), "{question}: {warnings}");
+        assert!(words.is_empty() || found.confidence <= 0.5, "{question}: {}", found.confidence);
+    }
+    // Of a model's statements, ties mark more right ones than wrong ones.
+    let sql = "SELECT id FROM visits ORDER BY fee DESC LIMIT 1";
+    let found = ask(VISITS, sql).await.unwrap();
+    assert!(found.confidence > 0.5 && found.trace.warnings.is_empty(), "{:?}", found.trace);
 }

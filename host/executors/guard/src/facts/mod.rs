@@ -14,9 +14,7 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    Expr, LimitClause, SetExpr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut,
-};
+use sqlparser::ast::{LimitClause, SetExpr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut};
 use sqlparser::dialect::{Dialect as Grammar, GenericDialect, dialect_from_str};
 use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
@@ -101,6 +99,7 @@ fn resolve(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fact
     facts.outline = facts.outline.filter(|_| matches!(*query.body, SetExpr::Select(_)));
     if let Some(outline) = &mut facts.outline {
         outline.limit = query.limit_clause.as_ref().and_then(most_rows);
+        outline.cut = uses::cut::read(query, &catalog.dialect);
     }
     facts.normalized = carry::restore(statement.to_string(), &catalog.dialect);
     facts.skeleton = carry::restore(skeleton(statement), &catalog.dialect);
@@ -114,10 +113,7 @@ fn most_rows(clause: &LimitClause) -> Option<u64> {
     else {
         return None;
     };
-    match limit {
-        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.parse().ok(),
-        _ => None,
-    }
+    uses::cut::read_number(limit)
 }
 
 /// A SQLite statement with the texts that it has in double quotes in single quotes; `None` where

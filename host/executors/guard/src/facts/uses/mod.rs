@@ -3,6 +3,7 @@
 //! recorded: a value that cannot be traced to one table is left out.
 
 mod beside;
+pub(super) mod cut;
 mod extreme;
 mod joined;
 mod literal;

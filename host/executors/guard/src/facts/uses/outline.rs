@@ -25,6 +25,7 @@ pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]
         groups: groups.into_iter().map(|expr| classify_output(expr, scopes)).collect(),
         order: order.and_then(|order| first_key(order, select, scopes)),
         limit: None,
+        cut: None,
         is_inner: joined::is_inner(select, scopes),
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of the uses that a statement has.
 
-use syrch_core::ports::{ColumnName, OrderKey, Outline, Selected, Use, UseKind};
+use syrch_core::ports::{ColumnName, Cut, OrderKey, Outline, Selected, Use, UseKind};
 use syrch_core::{Catalog, Column, Dialect, ForeignKey, Table};
 
 use super::super::facts;
@@ -667,9 +667,11 @@ fn the_outline_is_that_of_the_outermost_select() {
         groups: vec![kind.clone()],
         order: Some(order),
         limit: Some(3),
+        cut: None,
         is_inner: false,
     };
-    assert_eq!(outline(text), Some(wanted));
+    let found = outline(text).map(|outline| Outline { cut: None, ..outline });
+    assert_eq!(found, Some(wanted));
     let sorted =
         outline("SELECT kind FROM birds WHERE kind IS NOT NULL ORDER BY kind LIMIT 2, 1").unwrap();
     assert_eq!((sorted.limit, sorted.relations), (Some(1), 1));
@@ -680,4 +682,56 @@ fn the_outline_is_that_of_the_outermost_select() {
     );
     assert_eq!(outline("SELECT id FROM birds UNION SELECT id FROM sites ORDER BY 1 LIMIT 1"), None);
     assert_eq!(outline("VALUES (1)"), None);
+}
+
+#[test]
+fn the_rows_where_a_limit_cuts_an_order_are_read_by_a_query() {
+    fn cut(text: &str) -> Option<Cut> {
+        let outline = facts(text, &[], &catalog(Dialect::Sqlite)).unwrap().outline;
+        outline.unwrap_or_default().cut
+    }
+    for (text, rows, keys, name) in [
+        (
+            "SELECT kind FROM birds GROUP BY kind ORDER BY COUNT(*) DESC LIMIT 1",
+            "SELECT kind, COUNT(*) AS order_key_0 FROM birds GROUP BY kind ORDER BY COUNT(*) DESC \
+             LIMIT 6 OFFSET 0",
+            1,
+            "COUNT(*)",
+        ),
+        (
+            "SELECT kind, max(mass) AS m FROM birds GROUP BY 1 ORDER BY m DESC, 1 LIMIT 2, 3",
+            "SELECT kind, max(mass) AS m, max(mass) AS order_key_0, kind AS order_key_1 FROM birds \
+             GROUP BY 1 ORDER BY m DESC, 1 LIMIT 6 OFFSET 4",
+            2,
+            "m",
+        ),
+        (
+            "SELECT DISTINCT kind FROM birds ORDER BY kind LIMIT 1",
+            "SELECT DISTINCT kind, kind AS order_key_0 FROM birds ORDER BY kind LIMIT 6 OFFSET 0",
+            1,
+            "kind",
+        ),
+        (
+            "SELECT DISTINCT kind FROM birds ORDER BY mass LIMIT 1",
+            "SELECT kind, mass AS order_key_0 FROM birds ORDER BY mass LIMIT 6 OFFSET 0",
+            1,
+            "mass",
+        ),
+    ] {
+        let found = Cut { rows: rows.to_owned(), keys, name: name.to_owned() };
+        assert_eq!(cut(text), Some(found), "{text}");
+        // The guard takes the query.
+        facts(rows, &[], &catalog(Dialect::Sqlite)).unwrap();
+    }
+    for text in [
+        "SELECT DISTINCT kind FROM birds ORDER BY mass LIMIT 2",
+        "SELECT *, kind FROM birds ORDER BY 2 LIMIT 1",
+        "SELECT kind FROM birds ORDER BY mass",
+        "SELECT kind FROM birds LIMIT 1",
+        "SELECT kind FROM birds ORDER BY mass LIMIT 101",
+        "SELECT kind FROM birds ORDER BY mass LIMIT 0",
+        "SELECT kind FROM birds ORDER BY mass LIMIT 1 + 1",
+    ] {
+        assert_eq!(cut(text), None, "{text}");
+    }
 }
