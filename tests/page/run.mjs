@@ -121,6 +121,8 @@ async function ask(page, question) {
 const tests = {
   async "a question is asked with the keyboard, and answered with rows, a chart and its statement"() {
     const page = await open("rules");
+    // Whoever comes with nothing but the link sees what there is to ask about.
+    await page.getByRole("navigation", { name: "Tables" }).getByRole("link", { name: "customers", exact: true }).waitFor();
     await page.locator("body").press("/");
     assert.equal(await page.evaluate(() => document.activeElement.id), "question");
     await page.keyboard.type("How many customers are there in each country?");
@@ -175,6 +177,10 @@ const tests = {
     await page.waitForURL((url) => url.href !== before);
     await page.getByText("Answered.").waitFor();
     assert.equal(await page.getByRole("navigation", { name: "Questions of this tab" }).getByRole("link").count(), 2);
+    // Opened anew, it still says what it rests on.
+    await page.reload();
+    await page.getByText("Answered.").waitFor();
+    await page.getByRole("article").getByText(/^By what is .* measured\?/).waitFor();
     await page.context().close();
   },
 
@@ -420,8 +426,41 @@ const tests = {
     await page.context().close();
   },
 
+  async "numbers keep their digits, are sorted by their value, and are drawn"() {
+    const page = await open("rules");
+    await page.goto(`${new URL(page.url()).origin}/#/sql`);
+    const sql = page.getByLabel("SQL").locator("textarea");
+    const run = async (text) => {
+      await sql.fill(text);
+      const answered = page.waitForResponse(/\/api\/v1\/sql/);
+      await sql.press("Control+Enter");
+      await (await answered).finished();
+    };
+    const cells = (column) => page.locator(`.rows tbody td:nth-child(${column})`).allInnerTexts();
+    // Neighbours that are one number of the browser, and text of digits in a cell.
+    await run("SELECT 9007199254740993 AS big, '{\"a\": 9007199254740993}' AS text UNION ALL SELECT 9007199254740992, 'x' UNION ALL SELECT -9223372036854775808, 'y'");
+    await page.getByText("3 rows").waitFor();
+    await page.locator(".rows thead button").first().click();
+    assert.deepEqual(await cells(1), ["-9223372036854775808", "9007199254740992", "9007199254740993"]);
+    assert.deepEqual(await cells(2), ["y", "x", '{"a": 9007199254740993}']);
+    // Decimal numbers come as texts.
+    await run("SELECT 'a' AS name, '10.50' AS price UNION ALL SELECT 'b', '9.50' UNION ALL SELECT 'c', '-100.00'");
+    await page.getByRole("img", { name: "bar chart of price by name, 3 values from -100 to 10.5" }).waitFor();
+    await page.locator(".rows thead button").nth(1).click();
+    assert.deepEqual(await cells(2), ["-100.00", "9.50", "10.50"]);
+    // Digits may be names.
+    await run("SELECT 'a' AS name, '1010' AS zip UNION ALL SELECT 'b', '8010'");
+    await page.getByText("2 rows").waitFor();
+    assert.equal(await page.getByRole("region", { name: "Chart", exact: true }).count(), 0);
+    // Rows of another statement do not stand below an error.
+    await run("SELECT nothing");
+    await page.getByRole("alert").waitFor();
+    assert.equal(await page.locator(".rows").count(), 0);
+    await page.context().close();
+  },
+
   async "narrow screens need no scrolling sideways"() {
-    const page = await open("rules", { viewport: { width: 360, height: 740 } });
+    const page = await open("rules", { viewport: { width: 320, height: 640 } });
     await ask(page, "What are the names of all customers?");
     await page.getByText("Answered.").waitFor();
     for (const view of ["", "runs", "evaluations", "evaluations/new", "schema", "sql", "plugins", "doctor"]) {
@@ -453,6 +492,14 @@ const tests = {
     assert.ok(shown.length > 20 && shown.length <= 20_001, String(shown.length));
     await page.keyboard.press("Escape");
     await see(page, "hostile");
+    // In a name that is no text of the page but of a list, it is spelled.
+    await page.goto(`${origin}/#/evaluations/new`);
+    await page.locator("select option").first().waitFor({ state: "attached" });
+    const names = await page.locator("select").first().locator("option").allTextContents();
+    assert.deepEqual(names, ["<img src=x onerror=window.hit=1>\\u{202e}.jsonl (1 question)"]);
+    await page.goto(`${origin}/#/sql?sql=${encodeURIComponent('SELECT * FROM "<img src=x onerror=window.hit=1>"')}`);
+    await sql.press("Control+Enter");
+    await page.getByText("5 rows").waitFor();
     // A character that turns the direction stays within its own cell.
     const isolated = await page.locator(".rows td bdi").evaluateAll((cells) => cells.every((cell) => getComputedStyle(cell).unicodeBidi === "isolate"));
     assert.ok(isolated);

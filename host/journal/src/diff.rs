@@ -8,7 +8,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::tree::{CandidateNode, Round, SearchTree, Status, TaskNode};
+use crate::tree::{Answered, CandidateNode, Round, SearchTree, Status, TaskNode};
 
 /// The value of [`TreeDiff::schema`].
 pub const DIFF_SCHEMA: &str = "syrch.trace-diff/1";
@@ -22,7 +22,7 @@ pub struct TreeDiff {
     pub runs: [String; 2],
     /// The questions as asked.
     pub questions: [String; 2],
-    /// True if question and evidence are the same.
+    /// True if the question, its evidence and the user's answers about it are the same.
     pub same_question: bool,
     /// True if nothing below differs but times and costs.
     pub equal: bool,
@@ -162,7 +162,8 @@ impl TreeDiff {
             .flat_map(|(number, left, right)| align::tasks(number, left, right))
             .collect();
         let answer = answer(left, right);
-        let same_question = left.question == right.question && left.evidence == right.evidence;
+        let same_question = (&left.question, &left.evidence, &left.answers)
+            == (&right.question, &right.evidence, &right.answers);
         let equal_sql = match (&answer.left.sql, &answer.right.sql) {
             (Some(left), Some(right)) => align::normal(left) == align::normal(right),
             (left, right) => left.is_none() && right.is_none(),
@@ -266,6 +267,9 @@ fn inputs(tree: &SearchTree) -> Vec<(String, Value)> {
         ("provider".to_owned(), tree.provider.clone().into()),
         ("models".to_owned(), tree.models.join(", ").into()),
     ];
+    for Answered { question, answer } in &tree.answers {
+        all.push((format!("answer to {question}"), answer.clone().into()));
+    }
     for plugin in &tree.plugins {
         let digest = plugin.digest.trim_start_matches("sha256:");
         let digest = digest.get(..12).unwrap_or(digest);

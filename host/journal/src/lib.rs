@@ -31,7 +31,7 @@ pub use recording::{
     Again, RECORDING, Recorded, Recording, RecordingError, RecordingHeader, format_of,
 };
 pub use tree::{
-    AnswerNode, Asked, CallEnd, CandidateNode, Change, Cost, LinkedNode, ModelNode, Note,
+    AnswerNode, Answered, Asked, CallEnd, CandidateNode, Change, Cost, LinkedNode, ModelNode, Note,
     OutcomeNode, PortCall, RoleCall, Round, Saved, SearchTree, Shown, Status, Summary,
     TRACE_SCHEMA, TaskNode, TaskOrigin, Visit, What,
 };

@@ -58,6 +58,9 @@ pub struct SearchTree {
     pub question: String,
     /// The user's explanation of terms.
     pub evidence: Option<String>,
+    /// The user's answers to the questions of earlier searches for it, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answered>,
     /// The name of the database.
     pub database: String,
     /// The SQL dialect of the statements.
@@ -87,6 +90,21 @@ pub struct SearchTree {
     pub cost: Cost,
     /// Remarks for the reader.
     pub warnings: Vec<String>,
+}
+
+/// The user's answer to a question of an earlier search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// The question of the search.
+    pub question: String,
+    /// The user's answer.
+    pub answer: String,
+}
+
+impl From<(String, String)> for Answered {
+    fn from((question, answer): (String, String)) -> Self {
+        Self { question, answer }
+    }
 }
 
 /// The ending of a run.

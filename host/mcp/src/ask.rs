@@ -191,7 +191,7 @@ async fn search(
         Ok(reservation) => reservation,
         Err(used_up) => return Ok(Err(Reply::failure(used_up.to_string()))),
     };
-    budgets.cost_micros = reservation.most;
+    budgets.cost_micros = reservation.most();
     let host = match server.host().with_budgets(budgets) {
         Ok(host) => host,
         Err(error) => return Ok(Err(Reply::error(&error))),
@@ -207,7 +207,7 @@ async fn search(
     let stop = Stop::new();
     let observer = progress.observer();
     let searched =
-        host.search_metered(turn.clone(), observer, Some(ask.as_ref()), &stop, &reservation.meter);
+        host.search_metered(turn.clone(), observer, Some(ask.as_ref()), &stop, reservation.meter());
     // Dropping a search ends its calls and interrupts its statements.
     let report = tokio::select! {
         biased;

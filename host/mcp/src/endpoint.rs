@@ -6,11 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::header::{self, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
+use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::de::IgnoredAny;
+use serde_json::json;
 
 use crate::client::SESSION;
 use crate::server::Server;
@@ -23,6 +27,9 @@ const OPEN: usize = 128;
 const RETRY: &str = "5";
 /// The time after which a session without a request ends.
 const IDLE: Duration = Duration::from_secs(3_600);
+
+/// The body of a response, which may be a stream of events.
+type Body = BoxBody<Bytes, Infallible>;
 
 tokio::task_local! {
     /// The place of the session, or of the request without one, that is being handled.
@@ -65,10 +72,33 @@ impl Endpoint {
 
     /// Answers a request in its session, or in a place of its own. The body of the response may be
     /// a stream of events.
-    pub async fn answer(
-        &self,
-        request: Request<Full<Bytes>>,
-    ) -> Response<BoxBody<Bytes, Infallible>> {
+    pub async fn answer(&self, request: Request<Full<Bytes>>) -> Response<Body> {
+        let (head, body) = request.into_parts();
+        let is_json = head.headers.get(CONTENT_TYPE).is_some_and(is_json);
+        let Ok(body) = body.collect().await;
+        let body = body.to_bytes();
+        let request = Request::from_parts(head, Full::new(body.clone()));
+        let response = self.handle(request).await;
+        if !response.status().is_client_error() || response.headers().contains_key(CONTENT_TYPE) {
+            return response;
+        }
+        // The service refuses a message that it cannot read as one of a wrong type.
+        let is_unread = response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json;
+        let is_cut = is_unread && serde_json::from_slice::<IgnoredAny>(&body).is_err();
+        let code = if is_cut { ErrorCode::PARSE_ERROR } else { ErrorCode::INVALID_REQUEST };
+        let (mut head, why) = response.into_parts();
+        if is_unread {
+            head.status = StatusCode::BAD_REQUEST;
+        }
+        let Ok(why) = why.collect().await;
+        let stated = state_error(head.status, code, &String::from_utf8_lossy(&why.to_bytes()));
+        let (stated, body) = stated.into_parts();
+        head.headers.remove(header::CONTENT_LENGTH);
+        head.headers.extend(stated.headers);
+        Response::from_parts(head, body)
+    }
+
+    async fn handle(&self, request: Request<Full<Bytes>>) -> Response<Body> {
         let Self { sessions, service } = self;
         if let Some(id) = session_id(request.headers()) {
             let held = sessions.hold(id);
@@ -105,12 +135,22 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
     headers.get(SESSION)?.to_str().ok()
 }
 
+/// Returns whether a media type is that of JSON.
+fn is_json(kind: &HeaderValue) -> bool {
+    let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
 /// A response that says why a request is refused.
-pub(crate) fn refuse(
-    status: StatusCode,
-    why: &'static str,
-) -> Response<BoxBody<Bytes, Infallible>> {
-    let mut response = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+pub(crate) fn refuse(status: StatusCode, why: &str) -> Response<Body> {
+    state_error(status, ErrorCode::INVALID_REQUEST, why)
+}
+
+/// A response with an error of JSON-RPC, of no message: none could be read, or none was admitted.
+fn state_error(status: StatusCode, ErrorCode(code): ErrorCode, why: &str) -> Response<Body> {
+    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": why}});
+    let mut response = Response::new(Full::new(Bytes::from(error.to_string())).boxed());
     *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -34,3 +34,4 @@ pub use endpoint::Endpoint;
 pub use options::{Options, Scrub};
 pub use queue::{Queue, Refusal, Slot};
 pub use server::{Error, Server};
+pub use spending::{Reservation, Spending, UsedUp};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::queue::Queue;
+use crate::spending::Spending;
 
 /// Takes secrets out of everything that goes to a client.
 pub trait Scrub: Send + Sync {
@@ -17,9 +18,9 @@ pub trait Scrub: Send + Sync {
 pub struct Options {
     /// The slots of searches and statements, which others of the process may use as well.
     pub queue: Queue,
-    /// The limit on the cost of all calls of this server, in millionths of a dollar. It needs a
-    /// limit for each call, which is reserved before the call begins.
-    pub total_micros: Option<u64>,
+    /// The budget of all calls, which others of the process may spend as well. A limit on it needs
+    /// one for each call, which is reserved before the call begins.
+    pub spending: Spending,
     /// Takes secrets out of everything that goes to a client.
     pub scrub: Arc<dyn Scrub>,
 }

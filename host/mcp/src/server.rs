@@ -69,7 +69,6 @@ pub struct Server {
 struct Shared {
     host: Host,
     options: Options,
-    spending: Spending,
     recent: Recent,
     conversations: Conversations,
     codec: RequestStateCodec,
@@ -88,7 +87,6 @@ impl Server {
         let codec = RequestStateCodec::try_new(key.to_vec())
             .map_err(|error| Error::Random(error.to_string()))?;
         let shared = Shared {
-            spending: Spending::new(options.total_micros),
             recent: Recent::default(),
             conversations: Conversations::default(),
             codec,
@@ -133,7 +131,7 @@ impl Server {
     }
 
     pub(crate) fn spending(&self) -> &Spending {
-        &self.shared.spending
+        &self.shared.options.spending
     }
 
     pub(crate) fn conversations(&self) -> &Conversations {

@@ -26,8 +26,9 @@ pub struct Options {
     pub runs: PathBuf,
     /// The folder of the graded runs that the interface lists.
     pub evaluations: PathBuf,
-    /// The suites whose questions clients may have asked.
-    pub suites: Vec<PathBuf>,
+    /// The limit on the cost of all searches of this server, in millionths of a dollar. It needs a
+    /// limit for each search, which is reserved before the search begins.
+    pub total_micros: Option<u64>,
     /// The limits on what clients can take.
     pub limits: Limits,
 }

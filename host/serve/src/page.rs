@@ -182,7 +182,7 @@ mod tests {
             let own = syrch_kit::sha256(&file);
             assert_eq!(
                 own, digest,
-                "{path} changed: run `npm ci && npm run build` in host/serve/page"
+                "{path} changed: run `npm install && npm run build` in host/serve/page"
             );
             listed.insert(path.to_owned());
         }

@@ -62,6 +62,9 @@ pub trait Program: Send + Sync {
     /// The strategies that clients may compare, each with its summary.
     fn strategies(&self) -> Vec<(String, String)>;
 
+    /// The suites whose questions clients may have asked, as they are now. It blocks.
+    fn suites(&self) -> Vec<PathBuf>;
+
     /// Asks the strategies the questions of the suite, all over the database of the server, and
     /// grades the answers. Returns at its end or once `stop` is triggered; what is graded by then
     /// is in the folder of the run.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use syrch::syrch_core::DatabaseUrl;
 use syrch::{Error, Host};
+use syrch_mcp::Spending;
 use tokio::net::TcpListener;
 
 use crate::access::Access;
@@ -67,12 +68,16 @@ impl Server {
         };
         let (listener, address) =
             listen.await.map_err(|source| ServeError::Address { address, source })?;
-        let searches = Searches::new(host.clone(), Arc::clone(&program), &options);
+        let spending = Spending::new(options.total_micros);
+        let searches =
+            Searches::new(host.clone(), Arc::clone(&program), &options, spending.clone());
         let database = DatabaseUrl::parse(&host.settings().database).to_string();
-        let comparisons = Comparisons::new(Arc::clone(&program), &options, database);
+        let comparisons =
+            Comparisons::new(Arc::clone(&program), &options, database, spending.clone());
         let resumed = searches.resume_unfinished() + comparisons.resume_unfinished();
         let mcp = options.mcp.then(|| {
-            routes::mcp::endpoint(host.clone(), Arc::clone(&program), searches.queue().clone())
+            let queue = searches.queue().clone();
+            routes::mcp::endpoint(host.clone(), Arc::clone(&program), queue, spending)
         });
         let mcp = mcp.transpose().map_err(|error| ServeError::Random(error.to_string()))?;
         let served = Arc::new(Served {

@@ -165,6 +165,13 @@ fn only_requests_with_the_token_and_to_this_host_pass() {
     let large =
         json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(1 << 20)}});
     assert_eq!(server.post(&[], &large).status, 413);
+    // What cannot be read as a message gets an error of the protocol.
+    for (body, code) in [("{bad", -32700), ("[17]", -32600)] {
+        let refused = server.send(&with_token, &[], body);
+        assert_eq!(refused.status, 400, "{body}: {}", refused.body);
+        let error = &refused.messages()[0];
+        assert_eq!((&error["error"]["code"], &error["id"]), (&json!(code), &Value::Null));
+    }
 }
 
 #[test]

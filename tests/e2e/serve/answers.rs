@@ -144,7 +144,9 @@ fn events_show_the_search_as_it_grows_and_are_read_again_from_where_a_client_was
     let run = answer["run"].as_str().unwrap();
     assert_eq!(server.events(run, 0), events);
     assert_eq!(server.events(run, 4), events[4..]);
-    assert_eq!(server.events(run, 1_000), []);
+    assert_eq!(server.events(run, events.len() as u64), []);
+    // A client of an earlier server, which had more events of this run, misses no answer.
+    assert_eq!(server.events(run, 1_000), events[events.len() - 1..]);
     assert_eq!(server.get("/runs/0000000000000000/events").status, 404);
 }
 
@@ -160,6 +162,14 @@ fn a_question_back_is_answered_by_asking_again() {
     let again = json!({"question": "Who is the biggest customer?", "answers": answers});
     let second = server.post("/ask", &again, &[]).json();
     assert_eq!(second["outcome"], "answered", "{second}");
+    // Whoever opens it later sees what it rests on.
+    let [first, second] = [first, second].map(|ended| ended["run"].as_str().unwrap().to_owned());
+    let trace = server.get(&format!("/runs/{second}")).json();
+    assert_eq!(trace["answers"], again["answers"]);
+    assert_eq!(server.events(&second, 0)[0].2["answers"], again["answers"]);
+    let difference = server.get(&format!("/runs/{first}/difference/{second}")).json();
+    assert_eq!(difference["same_question"], false, "{difference}");
+    assert_eq!(difference["told"][0]["right"], again["answers"][0]["answer"], "{difference}");
 }
 
 #[test]

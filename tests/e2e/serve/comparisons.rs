@@ -30,6 +30,17 @@ fn find_suite(server: &Server) -> String {
     usable[0]["suite"].as_str().unwrap().to_owned()
 }
 
+#[test]
+fn a_suite_that_comes_later_is_offered() {
+    let folder = scratch();
+    let server = Server::start(serve(&shop(folder.path()), folder.path()));
+    assert_eq!(server.get("/suites").json()["suites"], json!([]));
+    std::fs::write(folder.path().join("suite.jsonl"), suite(QUESTIONS)).unwrap();
+    let suite = find_suite(&server);
+    let run = begin(&server, &suite);
+    assert_eq!(events(&server, &run).last().unwrap().1, "ended");
+}
+
 fn begin(server: &Server, suite: &str) -> String {
     let asked = json!({"arms": ["single", "retry3"], "suite": suite});
     let response = server.post("/evaluations", &asked, &[]);

@@ -5,9 +5,10 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use syrch_kit::scratch;
+use syrch_kit::{MockEndpoint, Reply, Script, Usage, scratch};
 
 use super::client::{Response, Server, TOKEN, serve, serve_with, slow_model};
+use crate::endpoint::{PLAN, whole};
 use crate::mcp::{STATELESS, call, meta};
 use crate::{host, shop};
 
@@ -61,6 +62,33 @@ fn read_result(text: &str) -> Value {
     let message = lines.rfind(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{text}"));
     let message: Value = serde_json::from_str(message).unwrap();
     message.get("result").cloned().unwrap_or_else(|| panic!("{message:#}"))
+}
+
+/// A search of the page and a call take from one budget, as the cost of each is known.
+#[test]
+fn the_page_and_calls_spend_one_budget() {
+    let folder = scratch();
+    // A call costs a cent.
+    let cost = Usage::Tokens(1_000, 100);
+    let statement = Reply::sql("SELECT count(*) AS n FROM customers", 0.95).usage(cost.clone());
+    let script = Script::new().on([PLAN], whole().usage(cost));
+    let endpoint = MockEndpoint::start(script.with(move |_, _| Some(statement.clone())));
+    let config = folder.path().join("mine.yml");
+    std::fs::write(&config, "llm:\n  prices:\n    \"mo*\": {input: 9, output: 10}\n").unwrap();
+    let mut command = serve_with(&endpoint, &shop(folder.path()), folder.path());
+    command.arg("--config").arg(config).args(["--mcp", "--no-cache", "--max-tokens", "120"]);
+    command.args(["--max-usd", "0.06", "--total-usd", "0.05"]);
+    let server = Server::start(command);
+    assert_eq!(ask(&server, MANY)["structuredContent"]["answer"]["rows"], json!([[4]]));
+    let refused = (0..5).find_map(|_| {
+        let asked = server.post("/ask", &json!({"question": MANY}), &[]);
+        asked.text().contains("--total-usd").then_some(asked)
+    });
+    assert!((2..=5).contains(&endpoint.count()), "{} calls at a cent", endpoint.count());
+    let refused = refused.expect("nothing bounds it");
+    assert_eq!((refused.status, &refused.json()["class"]), (422, &json!("budget")));
+    let called = ask(&server, MANY);
+    assert_eq!(called["isError"], true, "{called:#}");
 }
 
 /// The status of a request with these headers.

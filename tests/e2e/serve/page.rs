@@ -112,6 +112,10 @@ fn the_page_works_in_a_browser() {
         format!("{line}\n")
     });
     std::fs::write(folders[1].join("suite.jsonl"), questions.collect::<String>()).unwrap();
+    let suite = folders[2].join("<img src=x onerror=window.hit=1>\u{202e}.jsonl");
+    let line =
+        serde_json::json!({"id": "1", "db": "hostile", "question": "?", "gold_sql": "SELECT 1"});
+    std::fs::write(suite, format!("{line}\n")).unwrap();
     compare(&folders[0], 30);
     compare(&folders[3], 500);
     let mut servers = [

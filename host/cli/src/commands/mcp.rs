@@ -9,12 +9,11 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 use syrch::Host;
 use syrch::databases::{database_name, database_path};
-use syrch::models::check_prices;
 use syrch::syrch_core::DatabaseUrl;
 use syrch_mcp::register::Client;
-use syrch_mcp::{Error, Http, HttpOptions, Options, Queue, Scrub, Server, Token};
+use syrch_mcp::{Error, Http, HttpOptions, Options, Queue, Scrub, Server, Spending, Token};
 
-use super::graded::number;
+use super::total::Total;
 use super::{Context, Run, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
@@ -73,9 +72,9 @@ pub(crate) struct McpArgs {
         help_heading = "Server"
     )]
     pub(crate) waiting: u16,
-    /// The most dollars that all calls together may cost; it needs --max-usd, which each reserves
-    #[arg(long, value_name = "X", value_parser = number, help_heading = "Server")]
-    pub(crate) total_usd: Option<f64>,
+    /// The budget of all calls.
+    #[command(flatten, next_help_heading = "Server")]
+    pub(crate) total: Total,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
     /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE", help_heading = "Search")]
@@ -158,13 +157,7 @@ async fn open(context: &mut Context, arguments: &McpArgs) -> Outcome<Server> {
     asking::accept(context);
     let settings = &mut context.config.effective.settings;
     settings.limits.searches = usize::from(arguments.searches) + usize::from(arguments.waiting);
-    if arguments.total_usd.is_some() {
-        if settings.budgets.cost_micros.is_none() {
-            return Err(Failure::usage("--total-usd needs --max-usd")
-                .hint("each call reserves what it may cost, so say how much that is"));
-        }
-        check_prices(&settings.model)?;
-    }
+    let total = arguments.total.micros(settings)?;
     let settings = settings.clone();
     let host = match Host::open(settings.clone(), watch.as_ref()).await {
         Ok(host) => host,
@@ -173,7 +166,7 @@ async fn open(context: &mut Context, arguments: &McpArgs) -> Outcome<Server> {
     context.console.clear();
     let options = Options {
         queue: Queue::new(arguments.searches.into(), arguments.waiting.into()),
-        total_micros: arguments.total_usd.map(|usd| (usd * 1e6) as u64),
+        spending: Spending::new(total),
         scrub: Arc::new(Scrubbing(context.scrubber.clone())),
     };
     Ok(Server::new(host, options)?)
@@ -272,7 +265,7 @@ fn words(context: &Context, arguments: &McpArgs) -> Vec<String> {
             words.extend([flag.to_owned(), value.to_string()]);
         }
     }
-    if let Some(usd) = arguments.total_usd {
+    if let Some(usd) = arguments.total.total_usd {
         words.extend(["--total-usd".to_owned(), usd.to_string()]);
     }
     words

@@ -42,6 +42,7 @@ pub(crate) mod strategy;
 pub(crate) mod suite;
 pub(crate) mod suite_fuzz;
 mod suite_linking;
+mod total;
 pub(crate) mod trace;
 
 use std::collections::BTreeSet;

@@ -21,6 +21,7 @@ use syrch_grading::grade::suite;
 use syrch_serve::{Compared, Limits, Options, Program, ServeError, Server, Token, Uncompared};
 
 use super::compare::served;
+use super::total::Total;
 use super::trace::page;
 use super::{Context, Run, asking, doctor, graded, plugin, resume, sql};
 use crate::config::Given;
@@ -70,6 +71,9 @@ pub(crate) struct ServeArgs {
     /// Searches that may wait for one of these to end
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = count_from(0))]
     pub(crate) queue: u16,
+    /// The budget of all searches.
+    #[command(flatten)]
+    pub(crate) total: Total,
     /// A suite whose questions the page may have asked under several strategies. May be given
     /// several times [default: those among the .json and .jsonl files beside the database]
     #[arg(long = "suite", value_name = "FILE")]
@@ -107,10 +111,7 @@ impl Run for ServeArgs {
             unfinished: context.environment.state_dir().map(|folder| folder.join("serve")),
             runs: resume::folder(&context.config)?,
             evaluations: graded::runs(&context)?.path().to_owned(),
-            suites: match self.suites.is_empty() {
-                true => list_suites(&context.config.effective.settings.database),
-                false => self.suites,
-            },
+            total_micros: self.total.micros(&context.config.effective.settings)?,
             limits: Limits {
                 searches: self.searches.into(),
                 waiting: self.queue.into(),
@@ -127,7 +128,9 @@ impl Run for ServeArgs {
         context.console.clear();
         let context = Arc::new(context);
         let is_mcp = options.mcp;
-        let program = Arc::new(Lent { context: Arc::clone(&context), flags: self.flags });
+        let program =
+            Lent { context: Arc::clone(&context), flags: self.flags, suites: self.suites };
+        let program = Arc::new(program);
         let server = Server::open(host, options, program).await?;
         let count = server.count_resumed();
         if count > 0 {
@@ -211,6 +214,8 @@ struct Lent {
     context: Arc<Context>,
     /// The flags of the server, which hold for comparisons as well.
     flags: Flags<true>,
+    /// The suites that the user names.
+    suites: Vec<PathBuf>,
 }
 
 /// Names the members of a comparison where a message names the flags that they stand for.
@@ -262,6 +267,13 @@ impl Program for Lent {
             Some((name, summary))
         })
         .collect()
+    }
+
+    fn suites(&self) -> Vec<PathBuf> {
+        match self.suites.is_empty() {
+            true => list_suites(&self.context.config.effective.settings.database),
+            false => self.suites.clone(),
+        }
     }
 
     async fn compare(

@@ -59,6 +59,18 @@ fn inputs_are_compared() {
 }
 
 #[test]
+fn answers_of_the_user_are_inputs() {
+    let left = journal();
+    let mut right = journal();
+    let answer = ("By what is it measured?".to_owned(), "orders".to_owned());
+    right.header.problem.answers.push(answer);
+    let diff = TreeDiff::compare(&tree(&left), &tree(&right));
+    assert!(!diff.equal && !diff.same_question);
+    assert_eq!(diff.given[0].what, "answer to By what is it measured?");
+    assert_eq!((&diff.given[0].left, &diff.given[0].right), (&Value::Null, &"orders".into()));
+}
+
+#[test]
 fn tasks_correspond_by_id_and_then_by_words() {
     let left = journal();
     let right = journal();

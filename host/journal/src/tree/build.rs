@@ -10,8 +10,8 @@ use syrch_core::{Edit, Operation, SqlError, Stated, Task};
 use super::calls::Calls;
 use super::candidates::Results;
 use super::{
-    Asked, Change, Cost, LinkedNode, Note, OutcomeNode, RoleCall, Round, SearchTree, Shown, Status,
-    TRACE_SCHEMA, TaskNode, TaskOrigin, Visit,
+    Answered, Asked, Change, Cost, LinkedNode, Note, OutcomeNode, RoleCall, Round, SearchTree,
+    Shown, Status, TRACE_SCHEMA, TaskNode, TaskOrigin, Visit,
 };
 use crate::read::Journal;
 use crate::record::{Ask, CallId, Event, Fact, Got, Record};
@@ -50,6 +50,7 @@ impl<'a> Builder<'a> {
             host: header.host.clone(),
             question: header.problem.question.clone(),
             evidence: header.problem.evidence.clone(),
+            answers: header.problem.answers.iter().cloned().map(Answered::from).collect(),
             database: header.catalog.database.clone(),
             dialect: header.catalog.dialect.name().to_owned(),
             provider: header.provider.clone(),

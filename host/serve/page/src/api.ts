@@ -2,6 +2,23 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
+/** What a scan of a JSON document stops at: an escape, the begin or the end of a string, a number. Strings are not matched as a whole, since one of 10 MB overflows the stack of the browser's expressions. */
+const TOKEN = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+
+/** Whether a number is an integer that a number of the browser would round. */
+const isLong = (number: string) => /^-?\d{16,}$/.test(number) && !Number.isSafeInteger(Number(number));
+
+/** Reads a JSON document. Integers that a number of the browser would round are read as texts of their digits. */
+export function parse(text: string) {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  let isString = false;
+  const exact = text.replace(TOKEN, (token) => {
+    if (token === '"') isString = !isString;
+    return !isString && isLong(token) ? `"${token}"` : token;
+  });
+  return JSON.parse(exact);
+}
+
 /** An error of the interface, as problem+json describes it. */
 export class Problem extends Error {
   constructor(
@@ -35,7 +52,7 @@ async function send(path: string, init: RequestInit = {}): Promise<Response> {
 }
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await send(path, { signal })).json();
+  return parse(await (await send(path, { signal })).text());
 }
 
 function post(path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) {
@@ -97,7 +114,7 @@ export interface Rows {
 }
 
 export async function runSql(sql: string, signal?: AbortSignal): Promise<Rows> {
-  return (await post("/sql", { sql }, {}, signal)).json();
+  return parse(await (await post("/sql", { sql }, {}, signal)).text());
 }
 
 /** Runs a statement and returns its rows as a file of that media type, whose name says where a limit cut them. */
@@ -147,7 +164,7 @@ export async function readEvents(path: string, signal: AbortSignal, receive: (ev
           for (const line of block.split("\n")) {
             if (line.startsWith("id: ")) id = Number(line.slice(4));
             else if (line.startsWith("event: ")) event.kind = line.slice(7);
-            else if (line.startsWith("data: ")) event.data = JSON.parse(line.slice(6));
+            else if (line.startsWith("data: ")) event.data = parse(line.slice(6));
           }
           if (!id) continue;
           last = id;

@@ -4,7 +4,7 @@ import { useEffect, useReducer, useRef, useState } from "preact/hooks";
 
 import { type Answered, Problem, ask, readEvents, stop } from "./api";
 import { Drawing, TaskList } from "./graph";
-import { Facts, Failure, Foreign, percent, plural, seconds } from "./parts";
+import { Answers, Facts, Failure, Foreign, clip, percent, plural, seconds, useLoaded } from "./parts";
 import { go, href } from "./route";
 import { type AnswerDocument, type Origin, type RestsOn, type Search, apply, empty } from "./search";
 import { Result, SqlEditor } from "./sql";
@@ -25,6 +25,9 @@ const asked: Turn[] = [];
 
 /** The conversation that the next question goes on with; null where it begins one. */
 let conversation: string | null = null;
+
+/** The number of tables that are named before the first question. */
+const NAMED = 12;
 
 /** Forgets the conversation, as `\new` does at the prompt. */
 const FORGET = "\\new";
@@ -129,6 +132,7 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
       </form>
       {error ? <Failure error={error} /> : null}
       {earlier.length > 0 && <Earlier turns={earlier} />}
+      {!run && <Tables />}
       {run ? <SearchView key={run} run={run} turn={known} onKnown={() => redraw(0)} /> : null}
       {asked.length > 1 && (
         <nav aria-label="Questions of this tab">
@@ -154,6 +158,32 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
         </nav>
       )}
     </>
+  );
+}
+
+/** What can be asked about. */
+function Tables() {
+  const { value } = useLoaded<{ tables: { name: string }[] }>("/schema");
+  if (!value?.tables.length) return null;
+  const more = value.tables.length - NAMED;
+  return (
+    <nav class="dim" aria-label="Tables">
+      Tables:{" "}
+      {value.tables.slice(0, NAMED).map(({ name }, place) => (
+        <span key={place}>
+          {place > 0 && ", "}
+          <a href={href(["schema", name])}>
+            <Foreign text={name} most={60} />
+          </a>
+        </span>
+      ))}
+      {more > 0 && (
+        <>
+          {" "}
+          and <a href={href(["schema"])}>{more} more</a>
+        </>
+      )}
+    </nav>
   );
 }
 
@@ -191,7 +221,7 @@ function Understood({ text }: { text?: string }) {
 function SearchView({ run, turn, onKnown }: { run: string; turn?: Turn; onKnown: () => void }) {
   const [search, receive] = useReducer(apply, empty);
   const [error, setError] = useState<unknown>(null);
-  const { answers = [], evidence = "" } = turn ?? {};
+  const { answers, evidence = "" } = search;
   const understood = search.document?.origin?.request;
   const isNew = search.state === "connecting";
   useEffect(() => {
@@ -219,6 +249,7 @@ function SearchView({ run, turn, onKnown }: { run: string; turn?: Turn; onKnown:
       <p class="question">
         <Foreign text={search.question} most={2000} />
       </p>
+      <Answers answers={answers} />
       <Understood text={understood} />
       <p role="status" class="dim">
         {status(search)}
@@ -310,7 +341,7 @@ function Answer({ search, document, answers, evidence }: { search: Search; docum
               </>
             )}
           </span>
-          {confidence.rests_on && <p class="dim">{rests(confidence.rests_on)}</p>}
+          {confidence.rests_on && <p class="dim">{clip(rests(confidence.rests_on), 1000)}</p>}
           {rivals.length > 1 && (
             <p class="dim">
               {equal} of {rivals.length} candidates have this result.

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import type { Json } from "./api";
 import { clip } from "./parts";
-import { text } from "./table";
+import { isNumeric, numberOf, text } from "./table";
 
 type Kind = "bar" | "line" | "scatter";
 type Type = "number" | "time" | "text" | "none";
@@ -24,7 +24,7 @@ const DATE = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?
 function typeOf(rows: Json[][], column: number): Type {
   const cells = rows.map((row) => row[column]).filter((cell) => cell !== null);
   if (!cells.length) return "none";
-  if (cells.every((cell) => typeof cell === "number")) return "number";
+  if (isNumeric(cells)) return "number";
   if (cells.every((cell) => typeof cell === "string" && DATE.test(cell))) return "time";
   return cells.every((cell) => typeof cell === "string" && cell.length <= 200) ? "text" : "none";
 }
@@ -32,7 +32,7 @@ function typeOf(rows: Json[][], column: number): Type {
 /** A column that numbers rows or years is no measure. */
 function isKey(name: string, rows: Json[][], column: number): boolean {
   if (/(^|_)(id|key|year|month|nr|no)$/i.test(name) || /[a-z]Id$/.test(name)) return true;
-  return rows.length > 1 && rows.every((row, place) => row[column] === place + 1);
+  return rows.length > 1 && rows.every((row, place) => numberOf(row[column]) === place + 1);
 }
 
 export interface Choice {
@@ -137,11 +137,12 @@ export function Chart({ columns, rows }: { columns: string[]; rows: Json[][] }) 
 }
 
 function Picture({ kind, x, y, types, columns, rows }: Choice & { types: Type[]; columns: string[]; rows: Json[][] }) {
-  const shown = rows.filter((row) => typeof row[y] === "number" && (kind === "bar" || row[x] !== null));
+  const shown = rows.filter((row) => row[y] !== null && (kind === "bar" || row[x] !== null));
   const place = (cell: Json) => (types[x] === "time" ? Date.parse(String(cell).replace(" ", "T")) : Number(cell));
+  const height = (row: Json[]) => numberOf(row[y])!;
   const points = kind === "bar" ? shown : shown.filter((row) => Number.isFinite(place(row[x])));
   if (!points.length) return <p class="dim">There is nothing to draw.</p>;
-  const values = points.map((row) => row[y] as number);
+  const values = points.map(height);
   const up = ticks(Math.min(...values, kind === "scatter" ? Infinity : 0), Math.max(...values, kind === "scatter" ? -Infinity : 0));
   const low = up[0];
   const high = up[up.length - 1];
@@ -157,44 +158,46 @@ function Picture({ kind, x, y, types, columns, rows }: Choice & { types: Type[];
   const across = kind === "bar" ? [] : types[x] === "time" ? [least, (least + most) / 2, most] : ticks(least, most).filter((at) => at >= least && at <= most);
   const every = Math.ceil(points.length / 12);
   return (
-    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
-      {up.map((value) => (
-        <g key={value}>
-          <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={atY(value)} y2={atY(value)} />
-          <text class="tick" x={LEFT - 6} y={atY(value) + 4} text-anchor="end">
-            {short(value)}
-          </text>
-        </g>
-      ))}
-      {kind === "bar" &&
-        points.map((row, at) => {
-          const value = row[y] as number;
-          const from = atY(Math.max(value, 0));
-          return (
-            <g key={at}>
-              <rect class="mark" x={LEFT + at * wide + wide * 0.1} width={wide * 0.8} y={from} height={Math.max(1, atY(Math.min(value, 0)) - from)}>
-                <title>{`${clip(text(row[x]), 80)}: ${value}`}</title>
-              </rect>
-              {at % every === 0 && (
-                <text class="tick" x={LEFT + (at + 0.5) * wide} y={HEIGHT - BOTTOM + 16} text-anchor={points.length > 6 ? "end" : "middle"} transform={points.length > 6 ? `rotate(-30 ${LEFT + (at + 0.5) * wide} ${HEIGHT - BOTTOM + 16})` : undefined}>
-                  {clip(text(row[x]), 14)}
-                </text>
-              )}
-            </g>
-          );
-        })}
-      {kind === "line" && <polyline class="line" points={line.map((row) => `${atX(place(row[x]))},${atY(row[y] as number)}`).join(" ")} />}
-      {kind !== "bar" &&
-        points.map((row, at) => (
-          <circle key={at} class="mark" cx={atX(place(row[x]))} cy={atY(row[y] as number)} r={points.length > 200 ? 2 : 4}>
-            <title>{`${clip(text(row[x]), 80)}: ${row[y]}`}</title>
-          </circle>
+    <div class="scroll" tabIndex={0} role="region" aria-label="Chart, scrollable">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+        {up.map((value) => (
+          <g key={value}>
+            <line class="grid" x1={LEFT} x2={WIDTH - RIGHT} y1={atY(value)} y2={atY(value)} />
+            <text class="tick" x={LEFT - 6} y={atY(value) + 4} text-anchor="end">
+              {short(value)}
+            </text>
+          </g>
         ))}
-      {across.map((value) => (
-        <text key={value} class="tick" x={atX(value)} y={HEIGHT - BOTTOM + 18} text-anchor="middle">
-          {types[x] === "time" ? new Date(value).toISOString().slice(0, 10) : /(^|_)(year|month)$/i.test(columns[x]) ? String(value) : short(value)}
-        </text>
-      ))}
-    </svg>
+        {kind === "bar" &&
+          points.map((row, at) => {
+            const value = height(row);
+            const from = atY(Math.max(value, 0));
+            return (
+              <g key={at}>
+                <rect class="mark" x={LEFT + at * wide + wide * 0.1} width={wide * 0.8} y={from} height={Math.max(1, atY(Math.min(value, 0)) - from)}>
+                  <title>{`${clip(text(row[x]), 80)}: ${text(row[y])}`}</title>
+                </rect>
+                {at % every === 0 && (
+                  <text class="tick" x={LEFT + (at + 0.5) * wide} y={HEIGHT - BOTTOM + 16} text-anchor={points.length > 6 ? "end" : "middle"} transform={points.length > 6 ? `rotate(-30 ${LEFT + (at + 0.5) * wide} ${HEIGHT - BOTTOM + 16})` : undefined}>
+                    {clip(text(row[x]), 14)}
+                  </text>
+                )}
+              </g>
+            );
+          })}
+        {kind === "line" && <polyline class="line" points={line.map((row) => `${atX(place(row[x]))},${atY(height(row))}`).join(" ")} />}
+        {kind !== "bar" &&
+          points.map((row, at) => (
+            <circle key={at} class="mark" cx={atX(place(row[x]))} cy={atY(height(row))} r={points.length > 200 ? 2 : 4}>
+              <title>{`${clip(text(row[x]), 80)}: ${text(row[y])}`}</title>
+            </circle>
+          ))}
+        {across.map((value) => (
+          <text key={value} class="tick" x={atX(value)} y={HEIGHT - BOTTOM + 18} text-anchor={atX(value) > WIDTH - RIGHT - 30 ? "end" : "middle"}>
+            {types[x] === "time" ? new Date(value).toISOString().slice(0, 10) : /(^|_)(year|month)$/i.test(columns[x]) ? String(value) : short(value)}
+          </text>
+        ))}
+      </svg>
+    </div>
   );
 }

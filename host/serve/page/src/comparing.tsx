@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { type Event, Problem, compare, readEvents, stopComparison } from "./api";
-import { Failure, Foreign, Loading, plural, seconds, useLoaded } from "./parts";
+import { Failure, Foreign, Loading, clip, plural, seconds, useLoaded } from "./parts";
 import { go, href } from "./route";
 
 /** The numbers of strategies in a comparison. */
@@ -20,18 +20,18 @@ interface Suites {
 const fileName = (path: string) => path.split(/[\\/]/).at(-1) || path;
 
 export function StartView() {
-  const { value, error } = useLoaded<Suites>("/suites");
+  const { value, error, reload } = useLoaded<Suites>("/suites");
   return (
     <>
       <h1>Compare strategies</h1>
       {error ? <Failure error={error} /> : null}
       {!value && !error && <Loading what="suites and strategies" />}
-      {value && <StartForm offered={value} />}
+      {value && <StartForm key={value.suites.length} offered={value} onReload={reload} />}
     </>
   );
 }
 
-function StartForm({ offered }: { offered: Suites }) {
+function StartForm({ offered, onReload }: { offered: Suites; onReload: () => void }) {
   const usable = offered.suites.filter((one) => one.questions !== null);
   const refused = offered.suites.filter((one) => one.questions === null);
   const [suite, setSuite] = useState(usable[0]?.suite ?? "");
@@ -76,6 +76,9 @@ function StartForm({ offered }: { offered: Suites }) {
         <pre class="code" tabIndex={0} role="region" aria-label="A suite">
           {'{"id": "1", "db": "shop", "question": "How many customers are there?", "gold_sql": "SELECT count(*) FROM customers"}'}
         </pre>
+        <button type="button" onClick={onReload}>
+          Look again
+        </button>
         <Refused suites={refused} />
       </>
     );
@@ -93,7 +96,7 @@ function StartForm({ offered }: { offered: Suites }) {
           <select value={suite} onChange={(event) => setSuite(event.currentTarget.value)}>
             {usable.map((one) => (
               <option key={one.suite} value={one.suite}>
-                {fileName(one.suite)} ({plural(one.questions!, "question")})
+                {clip(fileName(one.suite), 120)} ({plural(one.questions!, "question")})
               </option>
             ))}
           </select>

@@ -363,7 +363,9 @@ function Answers({ rows, arms }: { rows: Row[]; arms: string[] }) {
           <select value={arm} onChange={(event) => setArm(event.currentTarget.value)}>
             <option value="">all</option>
             {arms.map((name) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {clip(name, 80)}
+              </option>
             ))}
           </select>
         </label>

@@ -4,7 +4,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { DoctorView, PluginsView, SchemaView } from "./about";
-import { openSession } from "./api";
+import { openSession, parse } from "./api";
 import { AskView } from "./ask";
 import { StartView } from "./comparing";
 import { AnswerTraceView, EvaluationView, EvaluationsView, type Report, ReportView } from "./evaluations";
@@ -98,7 +98,7 @@ function Page() {
   const current = path[0] ?? "ask";
   useEffect(() => {
     const name = MENU.find(([, own]) => own[0] === current)?.[0] ?? "Runs";
-    document.title = `${name} – ${server?.database ?? "syrch-host"}`;
+    document.title = `${name} – ${clip(server?.database ?? "syrch-host", 60)}`;
   }, [current, server]);
   return (
     <>
@@ -186,7 +186,7 @@ const data = document.getElementById("document")?.textContent;
 
 /** A page that stands alone, made of a document. */
 function Alone({ data }: { data: string }) {
-  const { view, title, document: shown } = JSON.parse(data) as { view: string; title: string; document: unknown };
+  const { view, title, document: shown } = parse(data) as { view: string; title: string; document: unknown };
   useEffect(() => {
     document.title = clip(title, 200);
   }, []);

@@ -60,6 +60,22 @@ export function useLoaded<T>(path: string | null): { value?: T; error?: unknown;
   return { value: known?.value, error: known?.error, reload: () => setCount((count) => count + 1) };
 }
 
+/** The user's answers to questions back, on which a search rests. */
+export function Answers({ answers }: { answers: { question: string; answer: string }[] }) {
+  return (
+    <>
+      {answers.map(({ question, answer }, place) => (
+        <p key={place} class="dim understood">
+          <Foreign text={question} most={1000} />{" "}
+          <strong>
+            <Foreign text={answer} most={1000} />
+          </strong>
+        </p>
+      ))}
+    </>
+  );
+}
+
 export function Loading({ what }: { what: string }) {
   return (
     <p class="dim" role="status">
@@ -82,7 +98,7 @@ export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
 }
 
 export function Status({ status }: { status: string }) {
-  return <span class={`status ${status}`}>{status}</span>;
+  return <span class={`status ${status}`}>{clip(status, 80)}</span>;
 }
 
 export const percent = (value: number) => value.toFixed(2);

@@ -1,6 +1,6 @@
 // A search as its events tell it.
 
-import type { Event, Json } from "./api";
+import type { Answered, Event, Json } from "./api";
 
 export interface Task {
   id: string;
@@ -83,6 +83,8 @@ export interface Search {
   state: "connecting" | "queued" | "running" | "answered" | "failed";
   question: string;
   conversation?: string;
+  evidence?: string;
+  answers: Answered[];
   resumed: boolean;
   tasks: Task[];
   candidates: Candidate[];
@@ -97,6 +99,7 @@ export interface Search {
 export const empty: Search = {
   state: "connecting",
   question: "",
+  answers: [],
   resumed: false,
   tasks: [],
   candidates: [],
@@ -122,7 +125,14 @@ function ending(text: string): { ending: string; reason?: string } {
 export function apply(search: Search, { kind, data }: Event): Search {
   switch (kind) {
     case "queued":
-      return { ...search, state: "queued", question: data.question, conversation: data.conversation ?? undefined };
+      return {
+        ...search,
+        state: "queued",
+        question: data.question,
+        conversation: data.conversation ?? undefined,
+        evidence: data.evidence,
+        answers: data.answers ?? [],
+      };
     case "started":
       return { ...search, state: "running", resumed: data.resumed };
     case "refined":

@@ -28,7 +28,10 @@ export function SqlEditor({ sql, label }: { sql: string; label: string }) {
     try {
       setResult(await runSql(text, abort.signal));
     } catch (error) {
-      if (!abort.signal.aborted) setError(error);
+      if (abort.signal.aborted) return setRunning(null);
+      setError(error);
+      // Rows of another statement do not stand below the error.
+      setResult(null);
     }
     setRunning(null);
   };

@@ -21,12 +21,33 @@ export function text(cell: Json): string {
   return JSON.stringify(cell);
 }
 
+/** A number as the server spells it where JSON would round it: a decimal number, or a long integer. */
+const SPELLED = /^-?\d+(\.\d+)?$/;
+
+/** The value of a number, also of one that is spelled; null for other cells. */
+export function numberOf(cell: Json): number | null {
+  if (typeof cell === "number") return cell;
+  return typeof cell === "string" && SPELLED.test(cell) ? Number(cell) : null;
+}
+
+/** Whether the cells of a column are numbers. The decimal numbers of a column have one scale; texts of digits alone may be names, such as postal codes. */
+export function isNumeric(cells: Json[]): boolean {
+  const known = cells.filter((cell) => cell !== null);
+  const scales = new Set(known.flatMap((cell) => (typeof cell === "string" && cell.includes(".") ? [cell.length - cell.indexOf(".")] : [])));
+  const isSure = scales.size === 1 || (scales.size === 0 && known.some((cell) => typeof cell === "number"));
+  return isSure && known.every((cell) => numberOf(cell) !== null);
+}
+
+/** Numbers come before texts, and null comes last. */
 function compare(a: Json, b: Json): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  const left = text(a);
-  const right = text(b);
-  return left < right ? -1 : left > right ? 1 : 0;
+  const [left, right] = [text(a), text(b)];
+  const [first, second] = [numberOf(a), numberOf(b)];
+  if ((first === null) !== (second === null)) return first === null ? 1 : -1;
+  if (first !== null && second !== null && first !== second) return first - second;
+  // Long numbers that a number of the browser does not tell apart have as many digits.
+  const order = left < right ? -1 : left > right ? 1 : 0;
+  return first !== null && first < 0 ? -order : order;
 }
 
 /** A text on one line that no spreadsheet takes for a formula, as in the files. */
@@ -34,7 +55,7 @@ const plain = (cell: string) => cell.replace(/[\t\r\n]+/g, " ").replace(/^(?=\s*
 
 /** One line of tab-separated text for each row. */
 function tabbed(columns: string[], rows: Json[][]): string {
-  const copied = (cell: Json) => (cell === null ? "" : typeof cell === "number" ? String(cell) : plain(text(cell)));
+  const copied = (cell: Json) => (cell === null ? "" : numberOf(cell) === null ? plain(text(cell)) : text(cell));
   return [columns.map(plain), ...rows.map((row) => row.map(copied))].map((cells) => cells.join("\t")).join("\n");
 }
 
@@ -84,9 +105,9 @@ export function Table({
       }),
     [columns, rows],
   );
+  const numeric = useMemo(() => columns.map((_, place) => isNumeric(rows.slice(0, 200).map((row) => row[place]))), [columns, rows]);
   const first = printing ? 0 : Math.max(0, Math.floor(top / ROW) - MARGIN);
   const last = printing ? Math.min(sorted.length, PRINTED) : Math.min(sorted.length, Math.ceil((top + height) / ROW) + MARGIN);
-  const isNumber = (place: number) => typeof rows.find((row) => row[place] !== null)?.[place] === "number";
   const show = (column: string, cell: Json) => {
     setWhole({ column, value: clip(text(cell)) });
     dialog.current?.showModal();
@@ -180,7 +201,7 @@ export function Table({
                   const line = clip(full, CELL).replace(/[\t\r\n]+/g, " ");
                   const isLong = full.length > 40 || line !== full;
                   return (
-                    <td key={column} class={cell === null ? "null" : isNumber(column) ? "number" : ""}>
+                    <td key={column} class={cell === null ? "null" : numeric[column] ? "number" : ""}>
                       {isLong ? (
                         <button type="button" class="cell" title="Show the whole cell" onClick={() => show(columns[column], cell)}>
                           <bdi>{line}</bdi>

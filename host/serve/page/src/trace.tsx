@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 
-import type { Json } from "./api";
+import type { Answered, Json } from "./api";
 import { Drawing, TaskList } from "./graph";
-import { Code, Facts, Failure, Foreign, Loading, Status, clip, percent, plural, seconds, useLoaded } from "./parts";
+import { Answers, Code, Facts, Failure, Foreign, Loading, Status, clip, percent, plural, seconds, useLoaded } from "./parts";
 import { href } from "./route";
 import type { Candidate, Task } from "./search";
 import { Result, SqlEditor } from "./sql";
@@ -19,6 +19,7 @@ export interface Tree {
   took_us: number;
   question: string;
   evidence: string | null;
+  answers?: Answered[];
   database: string;
   provider: string;
   models: string[];
@@ -102,8 +103,9 @@ export function Trace({ tree, children }: { tree: Tree; children?: ComponentChil
           <Foreign text={tree.evidence} most={2000} />
         </p>
       )}
+      <Answers answers={tree.answers ?? []} />
       <p>
-        <Status status={outcome.kind} /> <Foreign text={words.outcome} most={2000} />
+        <Status status={outcome.kind} /> {words.outcome !== outcome.kind && <Foreign text={words.outcome} most={2000} />}
       </p>
       {answer?.text && (
         <p class="sentence">

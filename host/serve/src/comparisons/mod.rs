@@ -14,7 +14,9 @@ use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syrch::Stop;
+use syrch::syrch_core::ledger::Budgets;
 use syrch_grade::suite;
+use syrch_mcp::Spending;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -31,6 +33,8 @@ const NOTES: &str = "comparisons";
 const ARMS: std::ops::RangeInclusive<usize> = 2..=4;
 /// The number of ended comparisons whose events can still be read.
 const ENDED: usize = 20;
+/// The reason why a suite cannot be asked that the server does not list.
+const NO_SUITE: &str = "the server has no such suite; see /api/v1/suites, and `--suite` of `serve`";
 /// The limit on the size of a suite, in bytes.
 const LARGEST: u64 = 16 << 20;
 /// The limit on the time of a comparison, in seconds.
@@ -80,8 +84,8 @@ pub(crate) struct Comparisons {
     limits: Limits,
     /// The folder of graded runs.
     runs: PathBuf,
-    suites: Vec<PathBuf>,
     database: String,
+    spending: Spending,
     unfinished: Option<PathBuf>,
     state: Lock<State>,
     tasks: Lock<JoinSet<()>>,
@@ -95,14 +99,20 @@ struct State {
 }
 
 impl Comparisons {
-    /// The comparisons of a server over that database that has none yet.
-    pub(crate) fn new(program: Arc<dyn Program>, options: &Options, database: String) -> Arc<Self> {
+    /// The comparisons of a server over that database that has none yet. They spend what the other
+    /// searches do.
+    pub(crate) fn new(
+        program: Arc<dyn Program>,
+        options: &Options,
+        database: String,
+        spending: Spending,
+    ) -> Arc<Self> {
         Arc::new(Self {
             program,
             limits: options.limits.clone(),
             runs: options.evaluations.clone(),
-            suites: options.suites.clone(),
             database,
+            spending,
             unfinished: options.unfinished.as_ref().map(|folder| folder.join(NOTES)),
             state: Lock::default(),
             tasks: Lock::default(),
@@ -117,7 +127,7 @@ impl Comparisons {
     /// Lists the suites whose questions may be asked, each with the number of its questions or the
     /// reason why it cannot be used. It blocks.
     pub(crate) fn suites(&self) -> Vec<Value> {
-        self.suites.iter().map(|path| describe_suite(path)).collect()
+        self.program.suites().iter().map(|path| describe_suite(path)).collect()
     }
 
     /// Accepts a comparison. It goes on when its client goes away.
@@ -165,13 +175,14 @@ impl Comparisons {
             let detail = format!("`seconds` is a number above 0, {LONGEST} at most");
             return Err(Problem::bad_request(detail));
         }
-        let path = self.suites.iter().find(|path| path.display().to_string() == *suite);
-        let path = path.cloned().ok_or_else(|| {
-            let detail =
-                "the server has no such suite; see /api/v1/suites, and `--suite` of `serve`";
-            Problem::bad_request(detail)
-        })?;
-        let counted = tokio::task::spawn_blocking(move || count_questions(&path)).await;
+        let program = Arc::clone(&self.program);
+        let suite = suite.clone();
+        let counted = tokio::task::spawn_blocking(move || {
+            let suites = program.suites();
+            let path = suites.iter().find(|path| path.display().to_string() == suite);
+            count_questions(path.ok_or(NO_SUITE)?)
+        })
+        .await;
         let counted =
             counted.map_err(|error| Problem::from_class("unexpected", error.to_string()))?;
         let searches = counted.map_err(Problem::bad_request)? * arms.len();
@@ -259,21 +270,37 @@ impl Comparisons {
 
     async fn carry_out(&self, running: Arc<Running>, note: Option<Note>, asked: Comparison) {
         running.feed.push("queued", &json!({"run": running.run, "comparison": asked}));
-        let observer =
-            FeedObserver { feed: Arc::clone(&running.feed), program: Arc::clone(&self.program) };
-        let compared = Compared {
+        let usd = asked.usd;
+        let budgets =
+            Budgets { cost_micros: usd.map(|usd| (usd * 1e6) as u64), ..Budgets::default() };
+        let reservation = self.spending.reserve(&budgets);
+        let observer = FeedObserver {
+            feed: Arc::clone(&running.feed),
+            program: Arc::clone(&self.program),
+            cost: Lock::default(),
+        };
+        let mut compared = Compared {
             folder: self.runs.join(&running.run),
             runs: self.runs.clone(),
             calls: asked.calls.unwrap_or(self.limits.comparison_calls),
             workers: self.limits.comparison_workers,
             comparison: asked,
         };
-        let work = self.program.compare(&compared, &observer, &running.stop);
-        let ended = AssertUnwindSafe(work).catch_unwind().await;
-        let ended = ended.unwrap_or_else(|_| {
-            let message = "the comparison ended by a panic of the host".to_owned();
-            Err(Uncompared { class: "unexpected", message })
-        });
+        let ended = match reservation {
+            Err(used_up) => Err(Uncompared { class: "budget", message: used_up.to_string() }),
+            Ok(reservation) => {
+                if self.spending.is_limited() {
+                    compared.comparison.usd = reservation.most().map(|micros| micros as f64 / 1e6);
+                }
+                let work = self.program.compare(&compared, &observer, &running.stop);
+                let ended = AssertUnwindSafe(work).catch_unwind().await;
+                reservation.pay(observer.cost());
+                ended.unwrap_or_else(|_| {
+                    let message = "the comparison ended by a panic of the host".to_owned();
+                    Err(Uncompared { class: "unexpected", message })
+                })
+            }
+        };
         let is_cancelled = running.is_cancelled.load(Ordering::Relaxed);
         // The next server goes on with what this one's end stopped.
         let is_left = ended.is_err() && *self.stopping.borrow() && !is_cancelled;

@@ -1,8 +1,9 @@
 //! The observer that writes the progress of a comparison into its feed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+use syrch::report::CostReport;
 use syrch_grade::run::{Graded, Observer, Progress, Resumed};
 
 use crate::Program;
@@ -12,6 +13,15 @@ use crate::searches::Feed;
 pub(super) struct FeedObserver {
     pub(super) feed: Arc<Feed>,
     pub(super) program: Arc<dyn Program>,
+    /// The cost so far.
+    pub(super) cost: Mutex<CostReport>,
+}
+
+impl FeedObserver {
+    /// The cost of the searches that have ended.
+    pub(super) fn cost(&self) -> CostReport {
+        self.cost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Observer for FeedObserver {
@@ -38,5 +48,8 @@ impl Observer for FeedObserver {
         });
         self.program.scrub(&mut document);
         self.feed.push("progress", &document);
+        let calls = u32::try_from(progress.calls).unwrap_or(u32::MAX);
+        let cost = CostReport { calls, usd: progress.usd, ..CostReport::default() };
+        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) = cost;
     }
 }

@@ -9,7 +9,7 @@ use axum::response::Response;
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use syrch::Host;
-use syrch_mcp::{Endpoint, Error, Options, Queue, Scrub, Server};
+use syrch_mcp::{Endpoint, Error, Options, Queue, Scrub, Server, Spending};
 
 use super::{Busy, Served, read_body};
 use crate::Program;
@@ -29,9 +29,10 @@ pub(crate) fn endpoint(
     host: Host,
     program: Arc<dyn Program>,
     queue: Queue,
+    spending: Spending,
 ) -> Result<Endpoint, Error> {
     let scrub = Arc::new(Scrubbing(program));
-    let server = Server::new(host, Options { queue, total_micros: None, scrub })?;
+    let server = Server::new(host, Options { queue, spending, scrub })?;
     Ok(Endpoint::new(&server))
 }
 

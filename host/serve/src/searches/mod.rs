@@ -6,7 +6,7 @@ mod observer;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use syrch::conversation::{Conversation, Conversations};
 use syrch::report::PluginReport;
+use syrch::settings::read_settings;
+use syrch::syrch_core::ledger::Budgets;
 use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
 use syrch::{Error, Host, Observer, SearchReport, Stop, batch};
 use syrch_journal::{Folder, Journal};
-use syrch_mcp::Queue;
+use syrch_mcp::{Queue, Reservation, Spending, UsedUp};
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
 
@@ -147,6 +149,7 @@ pub(crate) struct Searches {
     conversations: Conversations,
     unfinished: Option<PathBuf>,
     queue: Queue,
+    spending: Spending,
     state: Lock<State>,
     tasks: Lock<JoinSet<()>>,
     /// True once no further search begins.
@@ -176,7 +179,12 @@ enum Start {
 
 impl Searches {
     /// The searches of a server that has none yet.
-    pub(crate) fn new(host: Host, program: Arc<dyn Program>, options: &Options) -> Arc<Self> {
+    pub(crate) fn new(
+        host: Host,
+        program: Arc<dyn Program>,
+        options: &Options,
+        spending: Spending,
+    ) -> Arc<Self> {
         Arc::new(Self {
             host,
             program,
@@ -184,6 +192,7 @@ impl Searches {
             conversations: Conversations::default(),
             unfinished: options.unfinished.clone(),
             queue: Queue::new(options.limits.searches, options.limits.waiting),
+            spending,
             state: Lock::default(),
             tasks: Lock::default(),
             stopping: watch::Sender::new(false),
@@ -357,10 +366,11 @@ impl Searches {
     /// before.
     async fn carry_out(&self, search: Arc<Search>, note: Option<Note>, start: Start) {
         let is_resumed = matches!(start, Start::Journal(_));
-        let mut queued = json!({"run": search.run, "question": search.asked.question});
+        let mut queued = json!(search.asked);
+        queued["run"] = json!(search.run);
         // Only its client can go on from it.
-        if search.client.is_some() {
-            queued["conversation"] = json!(search.asked.conversation);
+        if search.client.is_none() {
+            queued["conversation"] = Value::Null;
         }
         search.feed.push("queued", &queued);
         let mut stopping = self.stopping.subscribe();
@@ -387,7 +397,7 @@ impl Searches {
         drop(slot);
         let (report, is_left) = work.unwrap_or_else(|_| {
             let why = "the search ended by a panic of the host";
-            (Err(Error::Internal(why.to_owned())), false)
+            (Err(Error::Internal(why.to_owned()).into()), false)
         });
         self.finish(&search, report);
         if let Some(note) = note.filter(|_| !is_left) {
@@ -404,14 +414,46 @@ impl Searches {
         Some(self.conversations.open(&format!("{client:?}"), id))
     }
 
+    /// Reserves what a search under these budgets may cost, and returns the host that searches
+    /// within the reserved part.
+    fn reserve(&self, budgets: &Budgets) -> Result<(Reservation, Host), Problem> {
+        let reservation = self.spending.reserve(budgets);
+        let reservation =
+            reservation.map_err(|used_up| Problem::from_class("budget", used_up.to_string()))?;
+        let most = reservation.most();
+        let host = match most == self.host.settings().budgets.cost_micros {
+            true => self.host.clone(),
+            false => self.host.with_budgets(Budgets { cost_micros: most, ..budgets.clone() })?,
+        };
+        Ok((reservation, host))
+    }
+
+    /// [`Self::reserve`] for the journal of an earlier server, whose budgets cannot be changed.
+    async fn reserve_again(&self, journal: &Path) -> Result<(Reservation, Host), Problem> {
+        let mut budgets = self.host.settings().budgets.clone();
+        if self.spending.is_limited() {
+            let path = journal.to_owned();
+            let read = tokio::task::spawn_blocking(move || Journal::read(&path)).await;
+            // A journal that cannot be read is refused when it is resumed.
+            if let Ok(Ok(journal)) = read {
+                budgets.cost_micros = read_settings(&journal.header)?.budgets.cost_micros;
+            }
+        }
+        let (reservation, host) = self.reserve(&budgets)?;
+        if reservation.most() != budgets.cost_micros {
+            return Err(Problem::from_class("budget", UsedUp.to_string()));
+        }
+        Ok((reservation, host))
+    }
+
     /// Searches. The second value is true if the journal of an earlier server could not be resumed
-    /// now and may be later, such as when the database was not there.
+    /// now and may be later, such as when the database was not there or the budget is used up.
     async fn search(
         &self,
         search: &Search,
         start: Start,
-        talk: Option<&mut Conversation>,
-    ) -> (Result<SearchReport, Error>, bool) {
+        mut talk: Option<&mut Conversation>,
+    ) -> (Result<SearchReport, Problem>, bool) {
         let observer: Arc<dyn Observer> = Arc::new(FeedObserver {
             feed: Arc::clone(&search.feed),
             program: Arc::clone(&self.program),
@@ -424,34 +466,48 @@ impl Searches {
                 let problem = search.asked.problem();
                 let run = &search.run;
                 let stop = &search.stop;
-                let Some(talk) = talk else {
-                    let searched =
-                        host.search_as(run, problem, journal, observer, None, stop).await;
-                    return (searched.report, false);
-                };
-                if let Some(report) = talk.explain(&problem.question) {
+                if let Some(report) = talk.as_ref().and_then(|talk| talk.explain(&problem.question))
+                {
                     return (Ok(report), false);
                 }
-                let turn = match talk.read(host, problem).await {
-                    Ok(turn) => turn,
-                    Err(unread) => return (Err(Error::FollowUp(unread)), false),
+                let turn = match talk.as_deref_mut() {
+                    Some(talk) => match talk.read(host, problem).await {
+                        Ok(turn) => turn,
+                        Err(unread) => return (Err(Error::FollowUp(unread).into()), false),
+                    },
+                    None => problem.into(),
                 };
+                let (reservation, host) = match self.reserve(&host.settings().budgets) {
+                    Ok(reserved) => reserved,
+                    Err(problem) => return (Err(problem), false),
+                };
+                let beside = (observer, None);
+                let meter = reservation.meter();
                 let searched =
-                    host.search_as(run, turn.clone(), journal, observer, None, stop).await;
-                talk.remember(host, &turn, searched.report.as_ref()).await;
-                (searched.report, false)
+                    host.search_as_metered(run, turn.clone(), journal, beside, stop, meter).await;
+                if let Some(talk) = talk {
+                    talk.remember(&host, &turn, searched.report.as_ref()).await;
+                }
+                (searched.report.map_err(Problem::from), false)
             }
             Start::Journal(path) => {
+                let (reservation, host) = match self.reserve_again(&path).await {
+                    Ok(reserved) => reserved,
+                    Err(problem) => return (Err(problem), true),
+                };
                 let identity = host.database().identity().await;
                 let beside = (observer, None);
                 let resumed = host.resume_as(&path, Some(identity), beside, &search.stop).await;
                 match resumed {
-                    Ok(searched) => (searched.report, false),
+                    Ok(searched) => {
+                        reservation.pay(searched.cost);
+                        (searched.report.map_err(Problem::from), false)
+                    }
                     Err(error) => {
                         let run = &search.run;
                         self.program.warn(&format!("the run {run} is not resumed: {error}"));
                         let is_left = !matches!(error, Error::Unfit(_));
-                        (Err(error), is_left)
+                        (Err(error.into()), is_left)
                     }
                 }
             }
@@ -459,7 +515,7 @@ impl Searches {
     }
 
     /// Writes the last event, and forgets the oldest searches beyond the limits.
-    fn finish(&self, search: &Arc<Search>, report: Result<SearchReport, Error>) {
+    fn finish(&self, search: &Arc<Search>, report: Result<SearchReport, Problem>) {
         let mut used = Vec::new();
         match report {
             Ok(report) => {
@@ -468,8 +524,8 @@ impl Searches {
                 self.program.scrub(&mut document);
                 search.feed.end("answer", &document);
             }
-            Err(error) => {
-                let problem = Problem::from(error).with("run", search.run.as_str());
+            Err(problem) => {
+                let problem = problem.with("run", search.run.as_str());
                 let mut document = problem.document();
                 self.program.scrub(&mut document);
                 search.feed.end("failed", &document);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::journal::{
-    AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode,
+    AnswerNode, Answered, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode,
 };
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::RowsGrant;
@@ -203,6 +203,9 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
     picture.line("", "  ", &[(Style::Strong, tree.question.clone())]);
     if let Some(evidence) = &tree.evidence {
         picture.line("", "  ", &[(Style::Plain, format!("evidence: {evidence}"))]);
+    }
+    for Answered { question, answer } in &tree.answers {
+        picture.line("", "  ", &[(Style::Plain, format!("{question} {answer}"))]);
     }
     picture.line("", "  ", &[(Style::Dim, words::setup(tree))]);
     for line in words::access(tree) {
