@@ -162,7 +162,12 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
         (&["--allow", "retrieval"][..], "does not ask for `retrieval`"),
         (&["--allow", "model-cals=1"], "did you mean `model-calls`?"),
         (&["--deny", "files"], "is no port"),
+        (&["--deny", "tables"], "`tables` is a limit and no port"),
+        (&["--deny", "sends"], "another value of `sends=`"),
+        (&["--allow", "memory=0"], "no value of memory"),
+        (&["--allow", "seconds=0"], "no value of seconds"),
         (&["--name", "refine"], "built-in"),
+        (&["--name", "none"], "stands for no plugin"),
     ] {
         let refused = add(words);
         assert!(refused.code == 2 && refused.stderr.contains(part), "{words:?}: {}", refused.all());
@@ -171,15 +176,30 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     assert_eq!(add(&["--deny", "llm"]).code, 0);
     for solver in ["votes", "votes.wasm"] {
         let denied = place.ask(solver, &[]);
-        assert_eq!(denied.code, 3, "{solver}: {}", denied.all());
-        assert!(denied.all().contains("not granted"), "{solver}: {}", denied.all());
+        assert_eq!(denied.code, 15, "{solver}: {}", denied.all());
+        for part in ["`votes` is not granted `llm`", "plugin grants votes --allow llm"] {
+            assert!(denied.all().contains(part), "{solver}: {}", denied.all());
+        }
     }
     let grants = |words: &[&str]| place.run(&[&["plugin", "grants", "votes"][..], words].concat());
     assert_eq!(grants(&["--allow", "llm", "--allow", "model-calls=0"]).code, 0);
-    let spent = place.ask("votes", &[]);
-    assert_ne!(spent.code, 0, "{}", spent.all());
-    assert_eq!(grants(&["--allow", "model-calls=50"]).code, 0);
+    for limit in ["model-calls=0", "tokens=0", "statements=0"] {
+        assert_eq!(grants(&["--allow", limit]).code, 0);
+        let spent = place.ask("votes", &[]);
+        assert_eq!(spent.code, 16, "{limit}: {}", spent.all());
+        assert!(spent.all().contains(&format!("in a search: {limit}")), "{}", spent.all());
+        let (name, _) = limit.split_once('=').unwrap();
+        let hint = format!("plugin grants votes --allow {name}=…");
+        assert!(spent.all().contains(&hint), "{}", spent.all());
+        assert_eq!(grants(&["--allow", &format!("{name}=100000")]).code, 0);
+    }
     assert_eq!(place.ask("votes", &[]).code, 0);
+    // All tables are granted: a search may name some.
+    assert_eq!(grants(&["--allow", "tables=*"]).code, 0);
+    let named = place.ask("votes", &["--tables", "customers"]);
+    assert_eq!(named.code, 0, "{}", named.all());
+    let none = place.ask("votes", &["--tables", "orders"]);
+    assert!(!none.stdout.contains("FROM customers"), "not named: {}", none.all());
     // What it may show and read is what the whole search shows and reads.
     assert_eq!(grants(&["--allow", "rows=none", "--allow", "tables=orders"]).code, 0);
     let narrow = place.ask("votes", &[]);

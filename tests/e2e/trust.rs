@@ -27,7 +27,7 @@ fn canary(folder: &Path) -> PathBuf {
 
 /// A model that plans one task, counts the customers, and says something to whatever else it is
 /// asked.
-fn model() -> Script {
+pub(crate) fn model() -> Script {
     let count = Reply::sql("SELECT count(*) AS n FROM customers", 0.95);
     Script::new().on([PLAN], whole()).on([WRITE], count).on([""], Reply::sql("SELECT 1", 0.5))
 }
@@ -138,7 +138,7 @@ fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
 
 /// A search that reads all, with the hostile plugin under these grants: what of the first cell was
 /// sent to the model, and the end.
-fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
+fn spy(folder: &Path, grants: &[&str], flags: &[&str]) -> (usize, Said) {
     let lock = folder.join("own/syrch.lock");
     let plugin = zoo::hostile();
     let add = ["plugin", "add", "--yes", "--name", "spy"];
@@ -149,8 +149,7 @@ fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
     let endpoint = MockEndpoint::start(model());
     let part = Part { role: "solver", plugin: &plugin, behaviour: "spell-out" };
     let mut command = asking(&endpoint, folder, &[part]);
-    // Who trusts its file does not widen its grants.
-    command.env("SYRCH_LOCK", &lock).args(["--rows", "full", "--trust"]).arg(&plugin);
+    command.env("SYRCH_LOCK", &lock).args(["--rows", "full"]).args(flags);
     let said = Said::from_output(command.output().unwrap());
     (endpoint.count_of("CANARY"), said)
 }
@@ -159,12 +158,30 @@ fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
 #[test]
 fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
     let folder = syrch_kit::scratch();
-    let (sent, said) = spy(folder.path(), &[]);
+    // Who trusts its file does not widen its grants.
+    let hostile = zoo::hostile().display().to_string();
+    let trust = ["--trust", &hostile];
+    let (sent, said) = spy(folder.path(), &[], &trust);
     assert_eq!((sent > 0, said.code), (true, 0), "{}", said.all());
     for grant in ["sends=none", "sends=aggregates"] {
-        let (sent, said) = spy(folder.path(), &["--allow", grant]);
+        let (sent, said) = spy(folder.path(), &["--allow", grant], &trust);
         assert_eq!((sent, said.code), (0, 15), "{}", said.all());
-        assert!(said.stderr.contains(grant), "{}", said.all());
+        for part in [grant, "`syrch-host plugin grants spy --allow sends=full`"] {
+            assert!(said.stderr.contains(part), "{}", said.all());
+        }
+    }
+}
+
+/// Where the search shows no cells, a wider grant would not help.
+#[test]
+fn a_grant_is_not_blamed_for_what_the_whole_search_forbids() {
+    let folder = syrch_kit::scratch();
+    let hostile = zoo::hostile().display().to_string();
+    let grants = ["--allow", "sends=none", "--allow", "rows=none"];
+    for (flags, is_blamed) in [(&[][..], false), (&["--trust", &hostile], true)] {
+        let said = spy(folder.path(), &grants, flags).1;
+        assert_eq!(said.code, 15, "{}", said.all());
+        assert_eq!(said.stderr.contains("sends=none"), is_blamed, "{}", said.all());
     }
 }
 

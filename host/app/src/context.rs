@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::defined::{Requests, list_needed};
 use crate::given_up::GivenUp;
 use crate::host::StrategyPlugins;
+use crate::plugins;
 use crate::recordings::Missed;
 use crate::settled::{Settled, find_choice};
 use crate::trace::Trace;
@@ -70,14 +71,31 @@ impl RunState {
         let role = self.taint.list_denied_roles().into_iter().next()?;
         let plugin =
             self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
+        let rows = self.settings.rows;
         let sends = self.find_silence(role);
-        Some(Error::Untrusted { role, plugin, rows: self.settings.rows, sends })
+        let audited = self.find_audited(role);
+        let name = audited.filter(|one| one.is_locked()).map(|one| one.access().plugin);
+        Some(Error::Untrusted { role, plugin, rows, sends, name })
     }
 
-    /// The grant by which the plugin of a role sends nothing to a model that it knows of the data.
+    /// The error for the first plugin that was denied a port without which it can do little, or
+    /// that used up what it is granted.
+    pub(crate) fn grant_error(&self) -> Option<Error> {
+        self.audited.values().find_map(Audited::find_lack)
+    }
+
+    fn find_audited(&self, role: Role) -> Option<&Audited> {
+        self.audited.get(self.plugins.get(role)?.plugin().digest())
+    }
+
+    /// The grant by which alone the plugin of a role sends nothing to a model that it knows of the
+    /// data: without it, `--rows` or the user's trust would let it.
     pub(crate) fn find_silence(&self, role: Role) -> Option<RowsGrant> {
-        let digest = self.plugins.get(role)?.plugin().digest();
-        self.audited.get(digest)?.allowance.grants().silence()
+        let grant = self.find_audited(role)?.allowance.grants().silence()?;
+        let plugin = self.plugins.get(role)?.plugin();
+        let may_otherwise =
+            self.settings.rows.shows_cells() || plugins::is_named(plugin, &self.settings);
+        may_otherwise.then_some(grant)
     }
 }
 

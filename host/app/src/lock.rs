@@ -128,10 +128,8 @@ impl Lock {
         let place = self.component(&locked.digest);
         self.update(|plugins| {
             if plugins.get(name) != old {
-                return Err(wrong(
-                    &path,
-                    format!("another command has changed `{name}` meanwhile: try again"),
-                ));
+                let why = format!("another command has changed `{name}` meanwhile");
+                return Err(Error::LockRace { path: path.display().to_string(), why });
             }
             plugins.insert(name.to_owned(), locked);
             let moved = staged.map_or(Ok(()), |staged| std::fs::rename(staged, &place));
@@ -261,7 +259,8 @@ fn hold(path: &Path) -> Result<File, Error> {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(wrong(&beside, error)),
             Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                return Err(wrong(path, "another command changes it and does not end"));
+                let why = "another command changes it and does not end".to_owned();
+                return Err(Error::LockRace { path: path.display().to_string(), why });
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
         }

@@ -310,8 +310,11 @@ impl Attempt {
         }
         match (find_exhausted(context), stumbled.into_iter().next()) {
             (Some(exhausted), _) => Err(Error::Budget(exhausted)),
-            (None, Some(fault)) => Err(Error::PluginFailed(fault)),
-            (None, None) => Ok(()),
+            (None, stumbled) => match (context.run.grant_error(), stumbled) {
+                (Some(lack), _) => Err(lack),
+                (None, Some(fault)) => Err(Error::PluginFailed(fault)),
+                (None, None) => Ok(()),
+            },
         }
     }
 
@@ -500,6 +503,9 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if let Some(denied) = context.run.denial_error() {
         return denied;
     }
+    if let Some(lack) = context.run.grant_error().filter(|_| find_exhausted(context).is_none()) {
+        return lack;
+    }
     match (&failure.kind, find_exhausted(context)) {
         (FailureKind::Budget | FailureKind::Internal, Some(exhausted)) => Error::Budget(exhausted),
         (FailureKind::Internal, _) => Error::PluginFailed(error),
@@ -537,7 +543,8 @@ async fn clarify(
     // Asking the user does not mend a plugin, an endpoint, a database or an exhausted budget.
     let is_unreachable = context.notes.model_error().is_some()
         || context.notes.outage().is_some()
-        || context.run.denial_error().is_some();
+        || context.run.denial_error().is_some()
+        || context.run.grant_error().is_some();
     let broken =
         !context.notes.faults().is_empty() || is_unreachable || find_exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {

@@ -118,9 +118,13 @@ impl Grants {
             "usd" => self.cost_micros = Some(scale(value, MICROS).ok_or_else(wrong)?),
             "statements" => self.statements = Some(value.parse().map_err(|_| wrong())?),
             "retrievals" => self.retrievals = Some(value.parse().map_err(|_| wrong())?),
-            "memory" => self.memory = Some(value.parse().map_err(|_| wrong())?),
+            // No call can be made without any.
+            "memory" => {
+                let bytes = value.parse().ok().filter(|bytes| *bytes > 0);
+                self.memory = Some(bytes.ok_or_else(wrong)?);
+            }
             "seconds" => {
-                let millis = scale(value, 1e3).ok_or_else(wrong)?;
+                let millis = scale(value, 1e3).filter(|millis| *millis > 0).ok_or_else(wrong)?;
                 self.cpu = Some(Duration::from_millis(millis));
             }
             _ => return Err(unknown(name)),
@@ -133,6 +137,13 @@ impl Grants {
     /// # Errors
     /// When the word is no port.
     pub fn deny(&mut self, port: &str) -> Result<(), String> {
+        let name = port.split_once('=').map_or(port, |(name, _)| name);
+        // `rows` is both.
+        if LIMITS.contains(&name) && !GRANTED_PORTS.contains(&port) {
+            return Err(format!(
+                "`{name}` is a limit and no port: another value of `{name}=` takes its place"
+            ));
+        }
         if !GRANTED_PORTS.contains(&port) {
             return Err(format!("`{port}` is no port: there are {}", GRANTED_PORTS.join(", ")));
         }
@@ -164,12 +175,22 @@ impl Grants {
         })
     }
 
-    /// Returns the patterns of tables that both lists have.
+    /// Returns whether patterns of tables stand for all tables.
+    #[must_use]
+    pub fn are_all_tables(patterns: &[String]) -> bool {
+        patterns.iter().any(|pattern| pattern == "*")
+    }
+
+    /// Returns the patterns of tables that both lists have; `*` stands for all tables.
     ///
     /// # Errors
     /// When there is none, since an empty list would stand for all tables.
     pub fn intersect_tables(one: &[String], other: &[String]) -> Result<Vec<String>, String> {
-        let both: Vec<String> = one.iter().filter(|table| other.contains(table)).cloned().collect();
+        let both: Vec<String> = match (Self::are_all_tables(one), Self::are_all_tables(other)) {
+            (true, _) => other.to_vec(),
+            (_, true) => one.to_vec(),
+            _ => one.iter().filter(|table| other.contains(table)).cloned().collect(),
+        };
         if both.is_empty() {
             let [one, other] = [one, other].map(|tables| tables.join(","));
             return Err(format!("tables={one} and tables={other} have no pattern in common"));
@@ -290,6 +311,9 @@ mod tests {
             ("model-calls=-1", "no value of model-calls"),
             ("usd=NaN", "no value of usd"),
             ("seconds=1e99", "no value of seconds"),
+            ("seconds=0", "no value of seconds"),
+            ("seconds=0.0001", "no value of seconds"),
+            ("memory=0", "no value of memory"),
             ("rows=some", "is not one of none"),
             ("tables=a,,b", "no value of tables"),
             ("run=1", "is no grant"),
@@ -299,7 +323,16 @@ mod tests {
             let error = Grants::default().allow(word).unwrap_err();
             assert!(error.contains(why), "{word}: {error}");
         }
-        assert!(Grants::default().deny("rows=full").is_err());
+        for (word, why) in [
+            ("rows=full", "`rows` is a limit and no port"),
+            ("tables", "`tables` is a limit and no port"),
+            ("sends", "another value of `sends=`"),
+            ("files", "is no port"),
+        ] {
+            let error = Grants::default().deny(word).unwrap_err();
+            assert!(error.contains(why), "{word}: {error}");
+        }
+        assert_eq!(Grants::default().deny("rows"), Ok(()));
     }
 
     #[test]
@@ -320,6 +353,10 @@ mod tests {
         assert_eq!(wanted.narrow(&wanted).unwrap(), wanted);
         let narrowed = grants(&["llm", "tables=a"]).narrow(&grants(&["llm"])).unwrap();
         assert_eq!(narrowed.tables.unwrap(), ["a"]);
+        let all = grants(&["tables=*"]);
+        for both in [all.narrow(&given), given.narrow(&all)] {
+            assert_eq!(both.unwrap().tables.unwrap(), ["b", "c"]);
+        }
         let error = grants(&["tables=a"]).narrow(&grants(&["tables=b,c"])).unwrap_err();
         assert!(error.contains("tables=a and tables=b,c"), "{error}");
         assert_eq!(

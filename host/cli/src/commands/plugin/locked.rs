@@ -17,6 +17,9 @@ use super::sheet::inspect_plugin;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Grid;
 
+/// The word that stands for no plugin in the flags of roles.
+const NO_PLUGIN: &str = "none";
+
 // Flags that change grants.
 #[derive(clap::Args)]
 pub(super) struct GrantArgs {
@@ -102,6 +105,11 @@ pub(super) async fn examine(
     if plugins::builtins().iter().any(|builtin| builtin.name == name) {
         let message = format!("`{name}` is the name of a built-in plugin");
         return Err(Failure::usage(message).hint("give another one by --name"));
+    }
+    // `--linker none` stands for no plugin.
+    if name == NO_PLUGIN {
+        return Err(Failure::usage(format!("`{name}` stands for no plugin"))
+            .hint("give another name by --name"));
     }
     let staged = Staged(lock.store().join(format!(".{}.part.wasm", std::process::id())));
     files::make_folder(&lock.store())
