@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use syrch_kit::{MockEndpoint, Reply, Script, zoo};
+use syrch_kit::{MockEndpoint, Recorded, Reply, Script, zoo};
 
-use crate::endpoint::{KEY, PLAN, Said, WRITE, search, whole};
+use crate::endpoint::{KEY, PLAN, Said, WRITE, search, statements, whole};
 use crate::host;
 
 const QUESTION: &str = "How many customers are there?";
@@ -163,13 +163,55 @@ fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
     let trust = ["--trust", &hostile];
     let (sent, said) = spy(folder.path(), &[], &trust);
     assert_eq!((sent > 0, said.code), (true, 0), "{}", said.all());
-    for grant in ["sends=none", "sends=aggregates"] {
+    for grant in ["sends=none", "sends=aggregates", "reads=none", "reads=aggregates"] {
         let (sent, said) = spy(folder.path(), &["--allow", grant], &trust);
         assert_eq!((sent, said.code), (0, 15), "{}", said.all());
         for part in [grant, "`syrch-host plugin grants spy --allow sends=full`"] {
             assert!(said.stderr.contains(part), "{}", said.all());
         }
     }
+}
+
+/// What a plugin reads does not bind it where the user lets it send.
+#[test]
+fn a_plugin_that_reads_no_cells_may_be_granted_to_send() {
+    let folder = syrch_kit::scratch();
+    let grants = ["--allow", "reads=none", "--allow", "sends=full"];
+    let (sent, said) = spy(folder.path(), &grants, &[]);
+    assert!(sent > 0 && said.code == 0, "{}", said.all());
+}
+
+/// The prompts for statements of a plugin quote the cells that it is shown, and no others.
+#[test]
+fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
+    let folder = syrch_kit::scratch();
+    let path = |name: &str| folder.path().join(name);
+    let database = syrch_kit::sqlite(
+        path("shop.sqlite"),
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, country TEXT);
+         INSERT INTO customers VALUES (1, 'Zanzibar'), (2, 'Zanzibar'), (3, 'Norway');",
+    );
+    fs::write(path("votes.wasm"), crate::locked::component(1)).unwrap();
+    let mut quoted = Vec::new();
+    for reads in ["reads=full", "reads=none", "reads=aggregates"] {
+        let mut add = host();
+        add.env("SYRCH_LOCK", path("own/syrch.lock")).args(["plugin", "add", "--yes", "--name"]);
+        add.arg("votes").arg(path("votes.wasm")).args(["--allow", reads, "--allow", "sends=full"]);
+        let added = Said::from_output(add.output().unwrap());
+        assert_eq!(added.code, 0, "{}", added.all());
+        let endpoint = MockEndpoint::start(model());
+        let mut command = search(&endpoint.url(), &database);
+        command.env("SYRCH_STATE_DIR", path("state")).env("SYRCH_LOCK", path("own/syrch.lock"));
+        command.args(["--rows", "full", "--solver", "votes", "--no-cache", "--format", "json"]);
+        let question = "How many customers are in Zanzibar, and how many in Norway?";
+        let said = Said::from_output(command.args(["-q", question]).output().unwrap());
+        let all = statements(&endpoint);
+        assert!(!all.is_empty(), "{}", said.all());
+        let is_quoted =
+            |request: &Recorded| request.prompt().replace(question, "").contains("Zanz");
+        quoted.push(all.iter().filter(|request| is_quoted(request)).count());
+    }
+    assert!(quoted[0] > 0 && quoted[1..] == [0, 0], "{quoted:?}");
 }
 
 /// Where the search shows no cells, a wider grant would not help.

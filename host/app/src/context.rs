@@ -8,13 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use syrch_core::ledger::Ledger;
-use syrch_core::ports::{
-    CellsPort, Definitions, EvaluatePort, ModelProvider, RetrievalPort, RowsGrant,
-};
+use syrch_core::ports::{Definitions, EvaluatePort, ModelProvider, RetrievalPort};
 use syrch_core::roles::{Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, Task};
 use syrch_journal::{Choices, Defined, EventLog, Verified};
-use syrch_layers::{Allowance, Consent, InOrder, Memo, Previews, Taint};
+use syrch_layers::{Allowance, Consent, GrantedCells, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Audited;
@@ -72,10 +70,10 @@ impl RunState {
         let plugin =
             self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
         let rows = self.settings.rows;
-        let sends = self.find_silence(role);
+        let grant = self.find_silence(role);
         let audited = self.find_audited(role);
         let name = audited.filter(|one| one.is_locked()).map(|one| one.access().plugin);
-        Some(Error::Untrusted { role, plugin, rows, sends, name })
+        Some(Error::Untrusted { role, plugin, rows, grant, name })
     }
 
     /// The error for the first plugin that was denied a port without which it can do little, or
@@ -90,7 +88,7 @@ impl RunState {
 
     /// The grant by which alone the plugin of a role sends nothing to a model that it knows of the
     /// data: without it, `--rows` or the user's trust would let it.
-    pub(crate) fn find_silence(&self, role: Role) -> Option<RowsGrant> {
+    pub(crate) fn find_silence(&self, role: Role) -> Option<String> {
         let grant = self.find_audited(role)?.allowance.grants().silence()?;
         let plugin = self.plugins.get(role)?.plugin();
         let may_otherwise =
@@ -134,7 +132,7 @@ struct Backends {
     models: BTreeMap<String, Arc<dyn ModelProvider>>,
     memo: Arc<Memo>,
     definitions: Option<Arc<dyn Definitions>>,
-    cells: Arc<dyn CellsPort>,
+    cells: GrantedCells,
     retrieval: Arc<dyn RetrievalPort>,
 }
 

@@ -77,7 +77,7 @@ pub enum Error {
     PluginFailed(RoleError),
     /// A plugin was denied model calls: the user does not trust it with both the data and a model.
     #[error(
-        "the {role} `{plugin}` was denied model calls: {}", describe_denial(*rows, *sends)
+        "the {role} `{plugin}` was denied model calls: {}", describe_denial(*rows, grant.as_deref())
     )]
     Untrusted {
         /// The role that the plugin implements in the strategy.
@@ -87,7 +87,7 @@ pub enum Error {
         /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,
         /// The grant in the lock under which it was denied, if there is one.
-        sends: Option<RowsGrant>,
+        grant: Option<String>,
         /// The name of the plugin in the lock, if it was added.
         name: Option<String>,
     },
@@ -209,10 +209,10 @@ impl Error {
     }
 }
 
-fn describe_denial(rows: RowsGrant, sends: Option<RowsGrant>) -> String {
-    match sends {
-        Some(sends) => format!(
-            "it is granted sends={sends}, and so calls no model once it may know something of the \
+fn describe_denial(rows: RowsGrant, grant: Option<&str>) -> String {
+    match grant {
+        Some(grant) => format!(
+            "it is granted {grant}, and so calls no model once it may know something of the \
              data"
         ),
         None => format!(

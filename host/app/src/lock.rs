@@ -103,8 +103,8 @@ impl Lock {
             (None, Ok(now)) => now,
             (Some(before), Ok(Some(now))) => {
                 let both = before.narrow(&now).unwrap_or_default();
-                let is_same = (both.rows, both.sends, &both.tables)
-                    == (before.rows, before.sends, &before.tables);
+                let is_same = (both.rows, both.reads, both.sends, &both.tables)
+                    == (before.rows, before.reads, before.sends, &before.tables);
                 Some(if is_same { both } else { Grants::default() })
             }
             (Some(_), Ok(None)) | (_, Err(_)) => Some(Grants::default()),

@@ -401,7 +401,7 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     }
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
-        let linked = linker.link(prepared.call.clone(), &context.problem, &context.catalog).await;
+        let linked = linker.link(prepared.call.clone(), &prepared.problem, &context.catalog).await;
         prepared.end(linked.as_ref().err().cloned(), || ()).await;
         linked
     };
@@ -452,7 +452,7 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
-        let planned = planner.plan(call, &context.problem, &context.catalog).await;
+        let planned = planner.plan(call, &prepared.problem, &context.catalog).await;
         prepared.end(planned.as_ref().err().cloned(), || ()).await;
         planned
     };
@@ -565,7 +565,7 @@ async fn clarify(
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
     let call = prepared.call.clone();
     let questions =
-        clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
+        clarifier.assess(call, &prepared.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;
     match questions {
         // Whether to ask is the clarifier's to say; what to ask, a solver that saw two readings

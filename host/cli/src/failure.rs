@@ -146,7 +146,7 @@ fn hint(error: &Error) -> Option<String> {
             "the plugin is at fault, not your data; try the search without it. Its author sees its \
              calls by `syrch-host trace show last`, and more by -vv"
         }
-        Error::Untrusted { sends: Some(_), name: Some(name), .. } => {
+        Error::Untrusted { grant: Some(_), name: Some(name), .. } => {
             return Some(format!(
                 "`syrch-host plugin grants {name} --allow sends=full` lets it put what it knows \
                  into prompts"

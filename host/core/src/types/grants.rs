@@ -13,8 +13,9 @@ use crate::text::{clip, nearest};
 pub const GRANTED_PORTS: [&str; 7] =
     ["llm", "inspect", "sql", "rows", "cells", "evaluate", "retrieval"];
 /// The limits that are granted, as `NAME=VALUE`.
-const LIMITS: [&str; 10] = [
+const LIMITS: [&str; 11] = [
     "rows",
+    "reads",
     "sends",
     "tables",
     "model-calls",
@@ -41,6 +42,10 @@ pub struct Grants {
     pub ports: BTreeSet<String>,
     /// The amount of cell text that a search with this plugin may show.
     pub rows: Option<RowsGrant>,
+    /// The amount of cell text that the host shows the plugin itself. Where it shows no cells, the
+    /// plugin sends nothing that it knows of the data to a model either, unless [`Self::sends`]
+    /// lets it.
+    pub reads: Option<RowsGrant>,
     /// The amount of cell text that the plugin may send to a model. Under a grant that shows no
     /// cells it makes no model call once it may know something of the data, whatever it may read.
     pub sends: Option<RowsGrant>,
@@ -69,11 +74,15 @@ impl Grants {
         Self { ports: ports.map(str::to_owned).collect(), ..Self::default() }
     }
 
-    /// The grant of what the plugin may send to a model, where it shows no cells: then the plugin
-    /// makes no model call once it may know something of the data.
+    /// The grant by which the plugin makes no model call once it may know something of the data,
+    /// such as `sends=none`: it shows no cells.
     #[must_use]
-    pub fn silence(&self) -> Option<RowsGrant> {
-        self.sends.filter(|sends| !sends.shows_cells())
+    pub fn silence(&self) -> Option<String> {
+        let (name, grant) = match self.sends {
+            Some(sends) => ("sends", sends),
+            None => ("reads", self.reads?),
+        };
+        (!grant.shows_cells()).then(|| format!("{name}={grant}"))
     }
 
     /// Returns true if a port of [`GRANTED_PORTS`] is granted.
@@ -104,6 +113,7 @@ impl Grants {
         let wrong = || format!("`{value}` is no value of {name}");
         match name {
             "rows" => self.rows = Some(value.parse()?),
+            "reads" => self.reads = Some(value.parse()?),
             "sends" => self.sends = Some(value.parse()?),
             "tables" => {
                 let globs: Vec<String> =
@@ -163,6 +173,7 @@ impl Grants {
         Ok(Self {
             ports: self.ports.intersection(&others.ports).cloned().collect(),
             rows: least(self.rows, others.rows, RowsGrant::least),
+            reads: least(self.reads, others.reads, RowsGrant::least),
             sends: least(self.sends, others.sends, RowsGrant::least),
             tables,
             model_calls: least(self.model_calls, others.model_calls, Ord::min),
@@ -205,6 +216,7 @@ impl Grants {
         let mut words: Vec<String> = ports.map(|port| (*port).to_owned()).collect();
         let limits = [
             self.rows.map(|rows| rows.to_string()),
+            self.reads.map(|reads| reads.to_string()),
             self.sends.map(|sends| sends.to_string()),
             self.tables.as_ref().map(|tables| tables.join(",")),
             self.model_calls.map(|number| number.to_string()),
@@ -290,6 +302,7 @@ mod tests {
             "llm",
             "sql",
             "rows=sample:2",
+            "reads=aggregates",
             "sends=none",
             "tables=orders,c*",
             "model-calls=5",
@@ -364,6 +377,20 @@ mod tests {
             ["- llm", "- rows=sample:5", "- sends=full", "- tables=a,b"].map(str::to_owned)
         );
         assert!(wanted.list_differences(&given).contains(&"+ cells".to_owned()));
+    }
+
+    #[test]
+    fn a_plugin_that_reads_no_cells_sends_none_unless_it_is_granted() {
+        for (words, silence) in [
+            (&["reads=full"][..], None),
+            (&["reads=sample:1", "sends=aggregates"], Some("sends=aggregates")),
+            (&["reads=none"], Some("reads=none")),
+            (&["reads=none", "sends=full"], None),
+        ] {
+            assert_eq!(grants(words).silence().as_deref(), silence, "{words:?}");
+        }
+        let both = grants(&["reads=full"]).narrow(&grants(&["reads=sample:2"])).unwrap();
+        assert_eq!(both, grants(&["reads=sample:2"]));
     }
 
     #[test]

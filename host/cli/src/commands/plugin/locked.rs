@@ -24,8 +24,9 @@ const NO_PLUGIN: &str = "none";
 #[derive(clap::Args)]
 pub(super) struct GrantArgs {
     /// Grant a port, or a limit in one search: llm, inspect, sql, rows, cells, evaluate, retrieval,
-    /// rows=GRANT, sends=GRANT, tables=GLOB,…, model-calls=N, tokens=N, usd=X, statements=N,
-    /// retrievals=N; memory=BYTES and seconds=X of CPU in one call. May be given several times
+    /// rows=GRANT, reads=GRANT, sends=GRANT, tables=GLOB,…, model-calls=N, tokens=N, usd=X,
+    /// statements=N, retrievals=N; memory=BYTES and seconds=X of CPU in one call. May be given
+    /// several times
     #[arg(long, value_name = "GRANT")]
     pub(super) allow: Vec<String>,
     /// Take a port away. May be given several times
