@@ -128,6 +128,7 @@ mod tests {
             source: PathBuf::from("hostile.wasm"),
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
+            key: None,
             wanted: grants(&["llm"]),
             granted: grants(&words),
         };
@@ -178,6 +179,7 @@ mod tests {
                     source: PathBuf::from("x.wasm"),
                     roles: vec![Role::Solver],
                     contract: "0.1.0".to_owned(),
+                    key: None,
                     wanted: grants(&["llm"]),
                     granted: grants(&[words]),
                 };

@@ -44,6 +44,9 @@ pub struct Locked {
     pub roles: Vec<Role>,
     /// The version of the contract that it was compared with.
     pub contract: String,
+    /// The key of its author, by which whatever takes its place has to be signed, as `ed25519:…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The grants that it asks for: the ports that it imports, within its own manifest.
     pub wanted: Grants,
     /// The grants that the user has given it.
@@ -304,6 +307,7 @@ mod tests {
             source: "x.wasm".into(),
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
+            key: None,
             wanted: grants(&["llm", "sql", "rows"]),
             granted: grants(words),
         }
@@ -424,6 +428,7 @@ mod tests {
         let denied = lock_plugin(&"a".repeat(64), &["sql"]);
         other.insert("votes", Some(&seen), denied.clone(), None).unwrap();
         let error = stale.insert("votes", Some(&seen), seen.clone(), None).unwrap_err();
+        assert!(matches!(error, Error::LockRace { .. }), "{error}");
         assert!(error.to_string().contains("meanwhile"), "{error}");
         assert_eq!(Lock::read(&path).unwrap().find("votes").unwrap(), &denied);
         let threads = (0..6).map(|number| {
