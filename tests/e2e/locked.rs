@@ -183,7 +183,7 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     }
     let grants = |words: &[&str]| place.run(&[&["plugin", "grants", "votes"][..], words].concat());
     assert_eq!(grants(&["--allow", "llm", "--allow", "model-calls=0"]).code, 0);
-    for limit in ["model-calls=0", "tokens=0", "statements=0"] {
+    for limit in ["model-calls=0", "statements=0"] {
         assert_eq!(grants(&["--allow", limit]).code, 0);
         let spent = place.ask("votes", &[]);
         assert_eq!(spent.code, 16, "{limit}: {}", spent.all());

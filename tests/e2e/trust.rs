@@ -164,6 +164,7 @@ fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
     let (sent, said) = spy(folder.path(), &[], &trust);
     assert_eq!((sent > 0, said.code), (true, 0), "{}", said.all());
     for grant in ["sends=none", "sends=aggregates", "reads=none", "reads=aggregates"] {
+        let folder = syrch_kit::scratch();
         let (sent, said) = spy(folder.path(), &["--allow", grant], &trust);
         assert_eq!((sent, said.code), (0, 15), "{}", said.all());
         for part in [grant, "`syrch-host plugin grants spy --allow sends=full`"] {
@@ -172,7 +173,7 @@ fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
     }
 }
 
-/// What a plugin reads does not bind it where the user lets it send.
+/// A plugin that reads nothing sends what it knows where the user lets it.
 #[test]
 fn a_plugin_that_reads_no_cells_may_be_granted_to_send() {
     let folder = syrch_kit::scratch();
@@ -214,7 +215,7 @@ fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
     assert!(quoted[0] > 0 && quoted[1..] == [0, 0], "{quoted:?}");
 }
 
-/// Where the search shows no cells, a wider grant would not help.
+/// A wider grant would not help where the search shows no cells.
 #[test]
 fn a_grant_is_not_blamed_for_what_the_whole_search_forbids() {
     let folder = syrch_kit::scratch();
@@ -241,7 +242,7 @@ fn a_plugin_cannot_choose_among_calls_that_wait() {
 
 /// The first two letters of a cell, by the order in which calls were given up.
 fn read_order(endpoint: &MockEndpoint) -> Option<String> {
-    let requests = endpoint.given_up();
+    let requests = endpoint.list_given_up();
     let numbers = requests.iter().filter_map(|request| {
         request.prompt().split_once("LEAK number ")?.1.get(..1)?.parse::<usize>().ok()
     });

@@ -89,7 +89,7 @@ impl MockEndpoint {
     /// The requests whose sender went away before they were answered, in the order in which that
     /// was noticed.
     #[must_use]
-    pub fn given_up(&self) -> Vec<Recorded> {
+    pub fn list_given_up(&self) -> Vec<Recorded> {
         lock(&self.shared.given_up).clone()
     }
 
