@@ -66,6 +66,9 @@ fn uses_denials_and_limits_are_lines_of_the_log() {
     ] {
         assert_eq!(tail(&place, words).len(), count, "{words:?}");
     }
+    let nobody = place.run(&["audit", "tail", "--plugin", "nobody"]);
+    let why = "has no entry of `nobody`; it has those of votes";
+    assert!(nobody.stderr.contains(why), "{}", nobody.all());
     place.refuses(&["audit", "tail", "--kind", "all"], 2, &["used, denied, limit, ended"]);
 
     // The search says the same of itself.

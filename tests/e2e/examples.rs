@@ -93,6 +93,9 @@ fn an_answer_of_a_batch_is_confirmed_by_its_id() {
     let lines = [
         json!({"id": "french", "question": QUESTION}),
         json!({"id": 2, "question": "How many French customers are there?", "conversation": "c"}),
+        json!({"id": "told", "question": QUESTION, "evidence": "French means from Lyon"}),
+        json!({"id": "then", "question": QUESTION, "as_of": "2020-01-01"}),
+        json!({"id": "long", "question": format!("{QUESTION} {}", "x".repeat(9_000))}),
     ];
     let mut command = place.with_state(host());
     command.args(["batch", "--strategy", "single", "--min-confidence", "0", "--db", &database]);
@@ -105,10 +108,14 @@ fn an_answer_of_a_batch_is_confirmed_by_its_id() {
         ("french", [].as_slice(), "--db"),
         ("3", &["--db", &database], "no line has the id `3`"),
         ("2", &["--db", &database], "is of a conversation"),
+        ("told", &["--db", &database], "was asked with an explanation"),
+        ("then", &["--db", &database], "was asked with an explanation"),
+        ("long", &["--db", &database], "an example has at most 8192"),
     ] {
         let said = place.add_answer(&answers, id, more);
         assert!(said.code == 2 && said.stderr.contains(why), "{id}: {}", said.all());
     }
+    assert!(!place.examples().exists());
     let added = place.add_answer(&answers, "french", &["--db", &database]);
     assert_eq!(added.code, 0, "{}", added.all());
     let again = place.ask_confirmed(QUESTION).document(0);

@@ -162,7 +162,12 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
         (&["--allow", "retrieval"][..], "does not ask for `retrieval`"),
         (&["--allow", "model-cals=1"], "did you mean `model-calls`?"),
         (&["--deny", "files"], "is no port"),
+        (&["--deny", "tables"], "`tables` is a limit and no port"),
+        (&["--deny", "sends"], "another value of `sends=`"),
+        (&["--allow", "memory=0"], "no value of memory"),
+        (&["--allow", "seconds=0"], "no value of seconds"),
         (&["--name", "refine"], "built-in"),
+        (&["--name", "none"], "stands for no plugin"),
     ] {
         let refused = add(words);
         assert!(refused.code == 2 && refused.stderr.contains(part), "{words:?}: {}", refused.all());
@@ -171,15 +176,30 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     assert_eq!(add(&["--deny", "llm"]).code, 0);
     for solver in ["votes", "votes.wasm"] {
         let denied = place.ask(solver, &[]);
-        assert_eq!(denied.code, 3, "{solver}: {}", denied.all());
-        assert!(denied.all().contains("not granted"), "{solver}: {}", denied.all());
+        assert_eq!(denied.code, 15, "{solver}: {}", denied.all());
+        for part in ["`votes` is not granted `llm`", "plugin grants votes --allow llm"] {
+            assert!(denied.all().contains(part), "{solver}: {}", denied.all());
+        }
     }
     let grants = |words: &[&str]| place.run(&[&["plugin", "grants", "votes"][..], words].concat());
     assert_eq!(grants(&["--allow", "llm", "--allow", "model-calls=0"]).code, 0);
-    let spent = place.ask("votes", &[]);
-    assert_ne!(spent.code, 0, "{}", spent.all());
-    assert_eq!(grants(&["--allow", "model-calls=50"]).code, 0);
+    for limit in ["model-calls=0", "statements=0"] {
+        assert_eq!(grants(&["--allow", limit]).code, 0);
+        let spent = place.ask("votes", &[]);
+        assert_eq!(spent.code, 16, "{limit}: {}", spent.all());
+        assert!(spent.all().contains(&format!("in a search: {limit}")), "{}", spent.all());
+        let (name, _) = limit.split_once('=').unwrap();
+        let hint = format!("plugin grants votes --allow {name}=…");
+        assert!(spent.all().contains(&hint), "{}", spent.all());
+        assert_eq!(grants(&["--allow", &format!("{name}=100000")]).code, 0);
+    }
     assert_eq!(place.ask("votes", &[]).code, 0);
+    // All tables are granted: a search may name some.
+    assert_eq!(grants(&["--allow", "tables=*"]).code, 0);
+    let named = place.ask("votes", &["--tables", "customers"]);
+    assert_eq!(named.code, 0, "{}", named.all());
+    let none = place.ask("votes", &["--tables", "orders"]);
+    assert!(!none.stdout.contains("FROM customers"), "not named: {}", none.all());
     // What it may show and read is what the whole search shows and reads.
     assert_eq!(grants(&["--allow", "rows=none", "--allow", "tables=orders"]).code, 0);
     let narrow = place.ask("votes", &[]);
@@ -194,6 +214,72 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     fs::write(&file, component(2)).unwrap();
     assert_eq!(add(&["--name", "votes"]).code, 0);
     assert!(place.entry("votes")["granted"].to_string().contains("rows=none"));
+}
+
+/// A key that is pinned decides what may take a plugin's place.
+#[test]
+fn a_plugin_with_a_pinned_key_is_replaced_by_nobody_else() {
+    let place = Place::new();
+    let file = place.path("votes.wasm");
+    fs::write(&file, component(1)).unwrap();
+    let sign = |key: &str, more: &[&str]| {
+        let words = ["plugin", "sign", "votes.wasm", "--format", "json", "--key", key];
+        place.run(&[&words[..], more].concat())
+    };
+    place.refuses(&["plugin", "sign", "votes.wasm", "--key", "none.pem"], 10, &["--new-key"]);
+    let own = sign("own.pem", &["--new-key"]).document(0)["key"].as_str().unwrap().to_owned();
+    assert_eq!(sign("own.pem", &["--new-key"]).code, 10, "a key is never replaced");
+    let text = fs::read_to_string(place.path("own.pem")).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(place.path("own.pem")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let add = ["plugin", "add", "votes.wasm", "--yes", "--name", "votes"];
+    let with_key = |key: &str| place.run(&[&add[..], &["--key", key]].concat());
+    let signature = fs::read(place.path("votes.wasm.sig")).unwrap();
+    fs::write(place.path("other.wasm"), component(7)).unwrap();
+    let words = ["plugin", "sign", "other.wasm", "--new-key", "--key", "other.pem"];
+    let other = place.run(&[&words[..], &["--format", "json"]].concat()).document(0);
+    let other = other["key"].as_str().unwrap();
+    for (key, why) in [(other, "it is signed by ed25519:"), ("ed25519:AA", "it is no key")] {
+        let refused = with_key(key);
+        assert!(refused.stderr.contains(why), "{}", refused.all());
+        assert!([2, 15].contains(&refused.code) && !place.lock().exists(), "{}", refused.all());
+    }
+    assert_eq!(with_key(&own).code, 0);
+    assert_eq!(place.entry("votes")["key"], own.as_str());
+    assert_eq!(place.ask("votes", &[]).code, 0);
+
+    // An update without a signature, with that of the component before, or of another key.
+    fs::write(&file, component(2)).unwrap();
+    let before = place.entry("votes");
+    let refuse = |why: &str| {
+        place.refuses(&add, 15, &[&own, why, "plugin remove votes"]);
+        place.refuses(&["plugin", "review", "votes"], 15, &[why]);
+        assert_eq!(place.entry("votes"), before);
+    };
+    refuse("not that of this component");
+    fs::remove_file(place.path("votes.wasm.sig")).unwrap();
+    refuse("it has no signature");
+    assert_eq!(sign("other.pem", &[]).code, 0);
+    refuse("it is signed by ed25519:");
+    assert_eq!(with_key(other).code, 15, "another key takes nobody's place");
+    fs::write(place.path("votes.wasm.sig"), &signature).unwrap();
+    refuse("not that of this component");
+    assert_eq!(sign("own.pem", &[]).code, 0);
+    assert_eq!(place.run(&["plugin", "review", "votes"]).code, 5);
+    assert_eq!(place.run(&add).code, 0);
+    assert_eq!(place.entry("votes")["key"], own.as_str());
+    assert_eq!(place.run(&["plugin", "grants", "votes", "--deny", "cells"]).code, 0);
+    assert_eq!(place.entry("votes")["key"], own.as_str());
+    // A wrong signature is refused where no key is pinned, too.
+    fs::write(place.path("votes.wasm.sig"), &signature).unwrap();
+    place.refuses(&["plugin", "add", "votes.wasm", "--yes", "--name", "b"], 15, &["not that of"]);
+    let lock = fs::read_to_string(place.lock()).unwrap();
+    let secret = text.lines().nth(1).unwrap();
+    assert!(!lock.contains(secret), "the secret key is nobody's but the author's");
 }
 
 /// A batch that is running does not keep what the user takes away.

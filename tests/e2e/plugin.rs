@@ -557,8 +557,8 @@ fn the_help_is_as_it_was() {
     let common: Vec<&str> = all.split("\n\n").skip(3).map(str::trim).collect();
     let mut text = help(&[]).split("\nOptions:\n").next().unwrap().to_owned();
     let commands = [
-        "list", "inspect", "check", "call", "test", "add", "review", "grants", "remove", "new",
-        "build", "watch",
+        "list", "inspect", "check", "call", "test", "add", "review", "grants", "remove", "sign",
+        "new", "build", "watch",
     ];
     for command in commands {
         let help = help(&[command]);

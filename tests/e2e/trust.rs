@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use syrch_kit::{MockEndpoint, Reply, Script, zoo};
+use syrch_kit::{MockEndpoint, Recorded, Reply, Script, zoo};
 
-use crate::endpoint::{KEY, PLAN, Said, WRITE, search, whole};
+use crate::endpoint::{KEY, PLAN, Said, WRITE, search, statements, whole};
 use crate::host;
 
 const QUESTION: &str = "How many customers are there?";
@@ -27,7 +27,7 @@ fn canary(folder: &Path) -> PathBuf {
 
 /// A model that plans one task, counts the customers, and says something to whatever else it is
 /// asked.
-fn model() -> Script {
+pub(crate) fn model() -> Script {
     let count = Reply::sql("SELECT count(*) AS n FROM customers", 0.95);
     Script::new().on([PLAN], whole()).on([WRITE], count).on([""], Reply::sql("SELECT 1", 0.5))
 }
@@ -138,7 +138,7 @@ fn whatever_reads_the_data_ends_the_model_calls_and_nothing_else_does() {
 
 /// A search that reads all, with the hostile plugin under these grants: what of the first cell was
 /// sent to the model, and the end.
-fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
+fn spy(folder: &Path, grants: &[&str], flags: &[&str]) -> (usize, Said) {
     let lock = folder.join("own/syrch.lock");
     let plugin = zoo::hostile();
     let add = ["plugin", "add", "--yes", "--name", "spy"];
@@ -149,8 +149,7 @@ fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
     let endpoint = MockEndpoint::start(model());
     let part = Part { role: "solver", plugin: &plugin, behaviour: "spell-out" };
     let mut command = asking(&endpoint, folder, &[part]);
-    // Who trusts its file does not widen its grants.
-    command.env("SYRCH_LOCK", &lock).args(["--rows", "full", "--trust"]).arg(&plugin);
+    command.env("SYRCH_LOCK", &lock).args(["--rows", "full"]).args(flags);
     let said = Said::from_output(command.output().unwrap());
     (endpoint.count_of("CANARY"), said)
 }
@@ -159,12 +158,73 @@ fn spy(folder: &Path, grants: &[&str]) -> (usize, Said) {
 #[test]
 fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
     let folder = syrch_kit::scratch();
-    let (sent, said) = spy(folder.path(), &[]);
+    // Who trusts its file does not widen its grants.
+    let hostile = zoo::hostile().display().to_string();
+    let trust = ["--trust", &hostile];
+    let (sent, said) = spy(folder.path(), &[], &trust);
     assert_eq!((sent > 0, said.code), (true, 0), "{}", said.all());
-    for grant in ["sends=none", "sends=aggregates"] {
-        let (sent, said) = spy(folder.path(), &["--allow", grant]);
+    for grant in ["sends=none", "sends=aggregates", "reads=none", "reads=aggregates"] {
+        let folder = syrch_kit::scratch();
+        let (sent, said) = spy(folder.path(), &["--allow", grant], &trust);
         assert_eq!((sent, said.code), (0, 15), "{}", said.all());
-        assert!(said.stderr.contains(grant), "{}", said.all());
+        for part in [grant, "`syrch-host plugin grants spy --allow sends=full`"] {
+            assert!(said.stderr.contains(part), "{}", said.all());
+        }
+    }
+}
+
+/// A plugin that reads nothing sends what it knows where the user lets it.
+#[test]
+fn a_plugin_that_reads_no_cells_may_be_granted_to_send() {
+    let folder = syrch_kit::scratch();
+    let grants = ["--allow", "reads=none", "--allow", "sends=full"];
+    let (sent, said) = spy(folder.path(), &grants, &[]);
+    assert!(sent > 0 && said.code == 0, "{}", said.all());
+}
+
+/// The prompts for statements of a plugin quote the cells that it is shown, and no others.
+#[test]
+fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
+    let folder = syrch_kit::scratch();
+    let path = |name: &str| folder.path().join(name);
+    let database = syrch_kit::sqlite(
+        path("shop.sqlite"),
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, country TEXT);
+         INSERT INTO customers VALUES (1, 'Zanzibar'), (2, 'Zanzibar'), (3, 'Norway');",
+    );
+    fs::write(path("votes.wasm"), crate::locked::component(1)).unwrap();
+    let mut quoted = Vec::new();
+    for reads in ["reads=full", "reads=none", "reads=aggregates"] {
+        let mut add = host();
+        add.env("SYRCH_LOCK", path("own/syrch.lock")).args(["plugin", "add", "--yes", "--name"]);
+        add.arg("votes").arg(path("votes.wasm")).args(["--allow", reads, "--allow", "sends=full"]);
+        let added = Said::from_output(add.output().unwrap());
+        assert_eq!(added.code, 0, "{}", added.all());
+        let endpoint = MockEndpoint::start(model());
+        let mut command = search(&endpoint.url(), &database);
+        command.env("SYRCH_STATE_DIR", path("state")).env("SYRCH_LOCK", path("own/syrch.lock"));
+        command.args(["--rows", "full", "--solver", "votes", "--no-cache", "--format", "json"]);
+        let question = "How many customers are in Zanzibar, and how many in Norway?";
+        let said = Said::from_output(command.args(["-q", question]).output().unwrap());
+        let all = statements(&endpoint);
+        assert!(!all.is_empty(), "{}", said.all());
+        let is_quoted =
+            |request: &Recorded| request.prompt().replace(question, "").contains("Zanz");
+        quoted.push(all.iter().filter(|request| is_quoted(request)).count());
+    }
+    assert!(quoted[0] > 0 && quoted[1..] == [0, 0], "{quoted:?}");
+}
+
+/// A wider grant would not help where the search shows no cells.
+#[test]
+fn a_grant_is_not_blamed_for_what_the_whole_search_forbids() {
+    let folder = syrch_kit::scratch();
+    let hostile = zoo::hostile().display().to_string();
+    let grants = ["--allow", "sends=none", "--allow", "rows=none"];
+    for (flags, is_blamed) in [(&[][..], false), (&["--trust", &hostile], true)] {
+        let said = spy(folder.path(), &grants, flags).1;
+        assert_eq!(said.code, 15, "{}", said.all());
+        assert_eq!(said.stderr.contains("sends=none"), is_blamed, "{}", said.all());
     }
 }
 
@@ -178,6 +238,49 @@ fn a_plugin_cannot_choose_among_calls_that_wait() {
         ask(&endpoint, folder.path(), ("solver", "choose-among-waiting"), &["--rows", "none"]);
     assert!(warnings(&said.document(0)).contains("was denied model calls"), "{}", said.all());
     assert!(endpoint.count_of("LEAK") <= 8, "{}", endpoint.count_of("LEAK"));
+}
+
+/// The first two letters of a cell, by the order in which calls were given up.
+fn read_order(endpoint: &MockEndpoint) -> Option<String> {
+    let requests = endpoint.list_given_up();
+    let numbers = requests.iter().filter_map(|request| {
+        request.prompt().split_once("LEAK number ")?.1.get(..1)?.parse::<usize>().ok()
+    });
+    let order: Vec<usize> = numbers.collect();
+    let mut left: Vec<usize> = (0..8).collect();
+    let mut value = 0;
+    let mut weight = 1;
+    for number in order {
+        let place = left.iter().position(|known| *known == number)?;
+        value += weight * place;
+        weight *= left.len();
+        left.remove(place);
+    }
+    let letters = [u8::try_from(value / 128).ok()?, u8::try_from(value % 128).ok()?];
+    left.is_empty().then(|| letters.map(char::from).iter().collect())
+}
+
+/// An attacker who measures what cancellations carry: 8 calls are in flight before it knows
+/// anything, and the order in which it gives them up says which of 8! it is, 15.3 bits. That is all
+/// of them: once they are gone, no further call is sent.
+#[test]
+fn cancellations_carry_fifteen_bits_and_no_more_calls_are_made() {
+    let mut arrived = Vec::new();
+    for _ in 0..5 {
+        let folder = syrch_kit::scratch();
+        let script = Script::new().on(["LEAK"], Reply::hang()).on([PLAN], whole());
+        let endpoint = MockEndpoint::start(script.on([""], Reply::sql("SELECT 1", 0.5)));
+        let flags = ["--rows", "none", "--max-concurrency", "8"];
+        let said = ask(&endpoint, folder.path(), ("solver", "order-of-cancellations"), &flags);
+        assert!(endpoint.count_of("LEAK") <= 8, "{}", said.all());
+        assert_eq!(endpoint.count_of("CANARY"), 0, "{}", said.all());
+        // On a busy machine two may be noticed at once.
+        arrived.push(read_order(&endpoint));
+        if arrived.last() == Some(&Some("CA".to_owned())) {
+            return;
+        }
+    }
+    panic!("nothing arrived, and the document says that it does: {arrived:?}");
 }
 
 #[test]

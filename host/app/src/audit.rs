@@ -20,6 +20,8 @@ use syrch_core::text::escape::escape_dangerous;
 use syrch_core::{Access, Grants};
 use syrch_layers::{Allowance, Decision};
 
+use crate::Error;
+
 /// The name of the file.
 pub const FILE: &str = "audit.jsonl";
 /// The name of the full file before it, and of the file whose lock is held while one is moved.
@@ -32,6 +34,8 @@ const LONGEST: usize = 64 << 10;
 /// Bytes of a text of an entry, and of a reason.
 const TEXT: usize = 200;
 const REASON: usize = 400;
+/// The ports without which a plugin that calls them finds no statement, or cannot run one.
+const NEEDED: [&str; 3] = ["llm", "inspect", "sql"];
 /// Grants of a list.
 const WORDS: usize = 32;
 
@@ -288,6 +292,33 @@ impl Audited {
             counts.insert(name, count);
         }
         access
+    }
+
+    /// Returns whether the plugin was added to the lock.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.access.granted.is_some()
+    }
+
+    /// The error of a search without an answer in which the grants stopped the plugin: a port to
+    /// the model or to statements that it is not granted, or a limit that it used up.
+    pub(crate) fn find_lack(&self) -> Option<Error> {
+        let granted = self.access.granted.as_ref()?;
+        let decisions = self.allowance.decisions();
+        decisions.keys().find_map(|(decision, name)| {
+            let plugin = self.access.plugin.clone();
+            let is_needed = NEEDED.contains(&name.as_str()) && !granted.contains(name);
+            match decision {
+                Decision::Denied if is_needed => {
+                    Some(Error::NotGranted { plugin, port: name.clone() })
+                }
+                Decision::Limited => {
+                    let limit = format!("{name}=");
+                    let grant = granted.iter().find(|word| word.starts_with(&limit))?.clone();
+                    Some(Error::GrantUsedUp { plugin, grant })
+                }
+                Decision::Denied | Decision::Used => None,
+            }
+        })
     }
 
     /// Records the counts of the run, which has ended.

@@ -8,13 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use syrch_core::ledger::Ledger;
-use syrch_core::ports::{
-    CellsPort, Definitions, EvaluatePort, ModelProvider, RetrievalPort, RowsGrant,
-};
+use syrch_core::ports::{Definitions, EvaluatePort, ModelProvider, RetrievalPort};
 use syrch_core::roles::{Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, Task};
 use syrch_journal::{Choices, Defined, EventLog, Verified};
-use syrch_layers::{Allowance, Consent, InOrder, Memo, Previews, Taint};
+use syrch_layers::{Allowance, Consent, GrantedCells, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::audit::Audited;
@@ -22,6 +20,7 @@ use crate::clock::Clock;
 use crate::defined::{Requests, list_needed};
 use crate::given_up::GivenUp;
 use crate::host::StrategyPlugins;
+use crate::plugins;
 use crate::recordings::Missed;
 use crate::settled::{Settled, find_choice};
 use crate::trace::Trace;
@@ -70,14 +69,31 @@ impl RunState {
         let role = self.taint.list_denied_roles().into_iter().next()?;
         let plugin =
             self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
-        let sends = self.find_silence(role);
-        Some(Error::Untrusted { role, plugin, rows: self.settings.rows, sends })
+        let rows = self.settings.rows;
+        let grant = self.find_silence(role);
+        let audited = self.find_audited(role);
+        let name = audited.filter(|one| one.is_locked()).map(|one| one.access().plugin);
+        Some(Error::Untrusted { role, plugin, rows, grant, name })
     }
 
-    /// The grant by which the plugin of a role sends nothing to a model that it knows of the data.
-    pub(crate) fn find_silence(&self, role: Role) -> Option<RowsGrant> {
-        let digest = self.plugins.get(role)?.plugin().digest();
-        self.audited.get(digest)?.allowance.grants().silence()
+    /// The error for the first plugin that was denied a port without which it can do little, or
+    /// that used up what it is granted.
+    pub(crate) fn grant_error(&self) -> Option<Error> {
+        self.audited.values().find_map(Audited::find_lack)
+    }
+
+    fn find_audited(&self, role: Role) -> Option<&Audited> {
+        self.audited.get(self.plugins.get(role)?.plugin().digest())
+    }
+
+    /// The grant by which alone the plugin of a role sends nothing to a model that it knows of the
+    /// data: without it, `--rows` or the user's trust would let it.
+    pub(crate) fn find_silence(&self, role: Role) -> Option<String> {
+        let grant = self.find_audited(role)?.allowance.grants().silence()?;
+        let plugin = self.plugins.get(role)?.plugin();
+        let may_otherwise =
+            self.settings.rows.shows_cells() || plugins::is_named(plugin, &self.settings);
+        may_otherwise.then_some(grant)
     }
 }
 
@@ -116,7 +132,7 @@ struct Backends {
     models: BTreeMap<String, Arc<dyn ModelProvider>>,
     memo: Arc<Memo>,
     definitions: Option<Arc<dyn Definitions>>,
-    cells: Arc<dyn CellsPort>,
+    cells: GrantedCells,
     retrieval: Arc<dyn RetrievalPort>,
 }
 

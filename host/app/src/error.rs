@@ -77,7 +77,7 @@ pub enum Error {
     PluginFailed(RoleError),
     /// A plugin was denied model calls: the user does not trust it with both the data and a model.
     #[error(
-        "the {role} `{plugin}` was denied model calls: {}", describe_denial(*rows, *sends)
+        "the {role} `{plugin}` was denied model calls: {}", describe_denial(*rows, grant.as_deref())
     )]
     Untrusted {
         /// The role that the plugin implements in the strategy.
@@ -87,7 +87,33 @@ pub enum Error {
         /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,
         /// The grant in the lock under which it was denied, if there is one.
-        sends: Option<RowsGrant>,
+        grant: Option<String>,
+        /// The name of the plugin in the lock, if it was added.
+        name: Option<String>,
+    },
+    /// A plugin was denied a port that it is not granted, and nothing acceptable was found.
+    #[error("the plugin `{plugin}` is not granted `{port}`, and nothing was found without it")]
+    NotGranted {
+        /// The name of the plugin in the lock.
+        plugin: String,
+        /// The port.
+        port: String,
+    },
+    /// A plugin used up what it is granted in one search, and nothing acceptable was found.
+    #[error("the plugin `{plugin}` used up what it is granted in a search: {grant}")]
+    GrantUsedUp {
+        /// The name of the plugin in the lock.
+        plugin: String,
+        /// The grant, such as `model-calls=5`.
+        grant: String,
+    },
+    /// The lock of plugins was changed by another command at the same time.
+    #[error("`{path}`: {why}")]
+    LockRace {
+        /// The path of the lock.
+        path: String,
+        /// The change that was not made, in words.
+        why: String,
     },
     /// Something would be sent to a model, and the user has not agreed to it.
     #[error(
@@ -159,6 +185,7 @@ impl Error {
             | Self::Unpriced { .. }
             | Self::Definition(_)
             | Self::Exposed(_)
+            | Self::LockRace { .. }
             | Self::Unfit(_) => "configuration",
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
@@ -170,11 +197,11 @@ impl Error {
             | Self::PluginRejected { .. }
             | Self::ChangedPlugin { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
-            Self::Untrusted { .. } | Self::Consent(_) => "denied",
+            Self::Untrusted { .. } | Self::NotGranted { .. } | Self::Consent(_) => "denied",
             Self::Strategy { .. } | Self::FollowUp(_) => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",
             Self::Sql(_) => "database",
-            Self::Budget(_) | Self::Deadline(_) => "budget",
+            Self::Budget(_) | Self::GrantUsedUp { .. } | Self::Deadline(_) => "budget",
             Self::Interrupted => "interrupted",
             Self::Replay(_) => "replay-miss",
             Self::Internal(_) => "unexpected",
@@ -182,10 +209,10 @@ impl Error {
     }
 }
 
-fn describe_denial(rows: RowsGrant, sends: Option<RowsGrant>) -> String {
-    match sends {
-        Some(sends) => format!(
-            "it is granted sends={sends}, and so calls no model once it may know something of the \
+fn describe_denial(rows: RowsGrant, grant: Option<&str>) -> String {
+    match grant {
+        Some(grant) => format!(
+            "it is granted {grant}, and so calls no model once it may know something of the \
              data"
         ),
         None => format!(

@@ -99,7 +99,7 @@ impl EvaluateOfTask {
         if rivals.is_empty() {
             return Ok((reported, verdicts));
         }
-        let problem = &self.context.problem;
+        let problem = &prepared.problem;
         let catalog = &self.context.catalog;
         let _slot = self.context.acquire_nested_slot().await;
         let call = prepared.call.clone();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use syrch_core::Grants;
 use syrch_runtime::{Toolchain, digest, read_component};
 
+use crate::open::check_prices;
 use crate::settings::PluginSource;
 use crate::{Error, Settings, builtin};
 
@@ -60,6 +61,14 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         let Some(grants) = lock.grants(&digest)? else { continue };
         let known = lock.plugins().iter().find(|(_, one)| one.digest == digest);
         let name = known.map_or("", |(name, _)| name.as_str());
+        if grants.cost_micros.is_some()
+            && let Err(Error::Unpriced { model }) = check_prices(&settings.model)
+        {
+            return Err(Error::Config(format!(
+                "the plugin `{name}` is granted an amount of money, and the model `{model}` has no \
+                 price, which llm.prices sets"
+            )));
+        }
         let rows = settings.rows.least(grants.rows.unwrap_or(settings.rows));
         if rows != settings.rows {
             notes.push(format!("the plugin `{name}` is granted rows={rows}: so is this search"));
@@ -67,7 +76,9 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         }
         let Some(tables) = grants.tables else { continue };
         let list = tables.join(",");
-        if let Some(table) = named.iter().find(|table| !tables.contains(table)) {
+        if let Some(table) = named.iter().find(|table| !tables.contains(table))
+            && !Grants::are_all_tables(&tables)
+        {
             return Err(Error::Config(format!(
                 "the plugin `{name}` is granted tables={list}, and this search names `{table}`"
             )));
@@ -117,6 +128,7 @@ mod tests {
             source: PathBuf::from("hostile.wasm"),
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
+            key: None,
             wanted: grants(&["llm"]),
             granted: grants(&words),
         };
@@ -167,6 +179,7 @@ mod tests {
                     source: PathBuf::from("x.wasm"),
                     roles: vec![Role::Solver],
                     contract: "0.1.0".to_owned(),
+                    key: None,
                     wanted: grants(&["llm"]),
                     granted: grants(&[words]),
                 };

@@ -43,7 +43,7 @@ pub(crate) async fn aggregate(
     let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
     let answer =
-        aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
+        aggregator.aggregate(call, &prepared.problem, &run.graph, &finished, &run.seen).await;
     let grounded = match answer {
         Ok(answer) => ground(context, &prepared, answer, solved, warnings).await,
         Err(error) => Err(error),

@@ -15,9 +15,10 @@ use crate::Error;
 use crate::settings::RetrievalSettings;
 use crate::verified::{Confirmation, VerifiedExample};
 
-/// The limits on the size of a file of notes or examples, and of one line of it, in bytes.
-const LARGEST: u64 = 4 << 20;
-const LINE: usize = 8 << 10;
+/// The limit on the size of a file of notes or examples, in bytes.
+pub const LARGEST: u64 = 4 << 20;
+/// The limit on the size of one line of it, in bytes.
+pub const LINE: usize = 8 << 10;
 /// The limit on the size of an index on disk, in bytes.
 const INDEX: u64 = 256 << 20;
 /// The name of the file format, which a file of another kind does not have.

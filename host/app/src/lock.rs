@@ -44,6 +44,9 @@ pub struct Locked {
     pub roles: Vec<Role>,
     /// The version of the contract that it was compared with.
     pub contract: String,
+    /// The key of its author, by which whatever takes its place has to be signed, as `ed25519:…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The grants that it asks for: the ports that it imports, within its own manifest.
     pub wanted: Grants,
     /// The grants that the user has given it.
@@ -103,8 +106,8 @@ impl Lock {
             (None, Ok(now)) => now,
             (Some(before), Ok(Some(now))) => {
                 let both = before.narrow(&now).unwrap_or_default();
-                let is_same = (both.rows, both.sends, &both.tables)
-                    == (before.rows, before.sends, &before.tables);
+                let is_same = (both.rows, both.reads, both.sends, &both.tables)
+                    == (before.rows, before.reads, before.sends, &before.tables);
                 Some(if is_same { both } else { Grants::default() })
             }
             (Some(_), Ok(None)) | (_, Err(_)) => Some(Grants::default()),
@@ -128,10 +131,8 @@ impl Lock {
         let place = self.component(&locked.digest);
         self.update(|plugins| {
             if plugins.get(name) != old {
-                return Err(wrong(
-                    &path,
-                    format!("another command has changed `{name}` meanwhile: try again"),
-                ));
+                let why = format!("another command has changed `{name}` meanwhile");
+                return Err(Error::LockRace { path: path.display().to_string(), why });
             }
             plugins.insert(name.to_owned(), locked);
             let moved = staged.map_or(Ok(()), |staged| std::fs::rename(staged, &place));
@@ -261,7 +262,8 @@ fn hold(path: &Path) -> Result<File, Error> {
             Ok(()) => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(wrong(&beside, error)),
             Err(TryLockError::WouldBlock) if start.elapsed() > PATIENCE => {
-                return Err(wrong(path, "another command changes it and does not end"));
+                let why = "another command changes it and does not end".to_owned();
+                return Err(Error::LockRace { path: path.display().to_string(), why });
             }
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
         }
@@ -305,6 +307,7 @@ mod tests {
             source: "x.wasm".into(),
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
+            key: None,
             wanted: grants(&["llm", "sql", "rows"]),
             granted: grants(words),
         }
@@ -425,6 +428,7 @@ mod tests {
         let denied = lock_plugin(&"a".repeat(64), &["sql"]);
         other.insert("votes", Some(&seen), denied.clone(), None).unwrap();
         let error = stale.insert("votes", Some(&seen), seen.clone(), None).unwrap_err();
+        assert!(matches!(error, Error::LockRace { .. }), "{error}");
         assert!(error.to_string().contains("meanwhile"), "{error}");
         assert_eq!(Lock::read(&path).unwrap().find("votes").unwrap(), &denied);
         let threads = (0..6).map(|number| {

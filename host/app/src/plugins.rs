@@ -178,7 +178,7 @@ fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
 
 /// Returns whether the user trusts the plugin, which is whether one of the files that the user
 /// names holds its bytes. A file that cannot be read does not count.
-fn is_named(plugin: &Plugin, settings: &Settings) -> bool {
+pub(crate) fn is_named(plugin: &Plugin, settings: &Settings) -> bool {
     settings.trust.iter().any(|path| {
         let is_as_large = std::fs::metadata(path).is_ok_and(|file| file.len() == plugin.size());
         is_as_large

@@ -473,7 +473,7 @@ impl RunState {
             let plugin = self.plugins.get(role).map(|one| one.plugin().digest());
             if let Some(audited) = plugin.and_then(|digest| self.audited.get(digest)) {
                 let rule = match self.find_silence(role) {
-                    Some(sends) => format!("it is granted sends={sends}"),
+                    Some(grant) => format!("it is granted {grant}"),
                     None => format!("--rows is {}", self.settings.rows),
                 };
                 let why = format!("it may know something of the data, and {rule}");

@@ -139,7 +139,7 @@ impl Runner {
         relations: Vec<Relation>,
         question: &mut Option<Question>,
     ) -> (Observation, Option<Solved>, Option<RoleError>) {
-        let problem = &self.context.problem;
+        let problem = &prepared.problem;
         let catalog = &self.context.catalog;
         let plugins = &self.context.run.plugins;
         if self.context.find_choices().is_some() {
@@ -483,7 +483,7 @@ impl Replanner for PlannerSteps {
     ) -> Result<Step, RoleError> {
         let planner = self.context.run.plugins.for_role(Role::Planner)?;
         let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
-        let problem = &self.context.problem;
+        let problem = &prepared.problem;
         let catalog = &self.context.catalog;
         let call = prepared.call.clone();
         let step = planner.next(call, problem, catalog, graph, seen, fresh).await;

@@ -314,8 +314,11 @@ impl Attempt {
         }
         match (find_exhausted(context), stumbled.into_iter().next()) {
             (Some(exhausted), _) => Err(Error::Budget(exhausted)),
-            (None, Some(fault)) => Err(Error::PluginFailed(fault)),
-            (None, None) => Ok(()),
+            (None, stumbled) => match (context.run.grant_error(), stumbled) {
+                (Some(lack), _) => Err(lack),
+                (None, Some(fault)) => Err(Error::PluginFailed(fault)),
+                (None, None) => Ok(()),
+            },
         }
     }
 
@@ -402,7 +405,7 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     }
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
-        let linked = linker.link(prepared.call.clone(), &context.problem, &context.catalog).await;
+        let linked = linker.link(prepared.call.clone(), &prepared.problem, &context.catalog).await;
         prepared.end(linked.as_ref().err().cloned(), || ()).await;
         linked
     };
@@ -453,7 +456,7 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
-        let planned = planner.plan(call, &context.problem, &context.catalog).await;
+        let planned = planner.plan(call, &prepared.problem, &context.catalog).await;
         prepared.end(planned.as_ref().err().cloned(), || ()).await;
         planned
     };
@@ -504,6 +507,9 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if let Some(denied) = context.run.denial_error() {
         return denied;
     }
+    if let Some(lack) = context.run.grant_error().filter(|_| find_exhausted(context).is_none()) {
+        return lack;
+    }
     match (&failure.kind, find_exhausted(context)) {
         (FailureKind::Budget | FailureKind::Internal, Some(exhausted)) => Error::Budget(exhausted),
         (FailureKind::Internal, _) => Error::PluginFailed(error),
@@ -542,7 +548,8 @@ async fn clarify(
     // Asking the user does not mend a plugin, an endpoint, a database or an exhausted budget.
     let is_unreachable = context.notes.model_error().is_some()
         || context.notes.outage().is_some()
-        || context.run.denial_error().is_some();
+        || context.run.denial_error().is_some()
+        || context.run.grant_error().is_some();
     let broken =
         !context.notes.faults().is_empty() || is_unreachable || find_exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {
@@ -563,7 +570,7 @@ async fn clarify(
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
     let call = prepared.call.clone();
     let questions =
-        clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
+        clarifier.assess(call, &prepared.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;
     match questions {
         // Whether to ask is the clarifier's to say; what to ask, a solver that saw two readings

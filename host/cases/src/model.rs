@@ -57,7 +57,6 @@ impl ScriptedReply {
             return Err(error);
         }
         let expect = &call.request.expect;
-        shape::prepare(expect, limits).await?;
         let text = self
             .text
             .clone()
@@ -121,6 +120,15 @@ impl ModelProvider for ScriptedModel {
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
+        let expect = &call.request.expect;
+        // As a provider does before it sends a request.
+        let checked = match shape::prepare(expect, &self.limits).await {
+            Ok(()) => shape::accept(expect, &self.limits),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = checked {
+            return ModelOutcome::unsent(error);
+        }
         let next = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Some(next) = next else {
             let reason = "the case has no further reply of the model".to_owned();

@@ -146,10 +146,22 @@ fn hint(error: &Error) -> Option<String> {
             "the plugin is at fault, not your data; try the search without it. Its author sees its \
              calls by `syrch-host trace show last`, and more by -vv"
         }
-        Error::Untrusted { sends: Some(_), .. } => {
-            "`syrch-host plugin grants NAME --allow sends=full` lets it put what it knows into \
-             prompts"
+        Error::Untrusted { grant: Some(_), name: Some(name), .. } => {
+            return Some(format!(
+                "`syrch-host plugin grants {name} --allow sends=full` lets it put what it knows \
+                 into prompts"
+            ));
         }
+        Error::NotGranted { plugin, port } => {
+            return Some(format!("`syrch-host plugin grants {plugin} --allow {port}` grants it"));
+        }
+        Error::GrantUsedUp { plugin, grant } => {
+            let limit = grant.split('=').next().unwrap_or_default();
+            return Some(format!(
+                "`syrch-host plugin grants {plugin} --allow {limit}=…` grants more"
+            ));
+        }
+        Error::LockRace { .. } => "nothing was changed: run the command again",
         Error::Untrusted { plugin, .. } => {
             return Some(format!(
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows \

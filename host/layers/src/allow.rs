@@ -9,7 +9,7 @@ use syrch_core::ledger::{Budgets, Exhausted};
 use syrch_core::ports::{
     CellsPort, ColumnStats, CompiledMetric, Embedder, Estimate, EvaluatePort, Facts, Flight, HOST,
     InspectPort, LlmError, LlmPort, Match, ModelProvider, Page, Plan, PortError, Ports, Purpose,
-    Reply, Request, RetrievalPort, RowsPort, Sample, SqlPort, Ticket, Usage,
+    Reply, Request, RetrievalPort, RowsGrant, RowsPort, Sample, SqlPort, SqlQuery, Ticket, Usage,
 };
 use syrch_core::{
     Candidate, Grants, Hit, Ledger, Limits, ResultSet, RetrievalQuery, Signals, SqlError,
@@ -17,6 +17,7 @@ use syrch_core::{
 };
 
 use crate::BudgetedModel;
+use crate::pivot::check_columns;
 use crate::taint::is_embedded;
 
 /// More than any search may spend.
@@ -167,6 +168,16 @@ impl Allowance {
         })
     }
 
+    /// The cell text that the plugin is shown in a search that shows this much.
+    #[must_use]
+    pub fn limit_rows(&self, rows: RowsGrant) -> RowsGrant {
+        self.grants.reads.map_or(rows, |reads| rows.least(reads))
+    }
+
+    fn hides_cells(&self) -> bool {
+        self.grants.reads.is_some_and(|reads| !reads.shows_cells())
+    }
+
     /// Notes the limits of the plugin's model calls that are used up.
     fn note_spent(&self) {
         for exhausted in self.ledger.spending().exhausted {
@@ -193,6 +204,14 @@ impl Allowance {
         });
         reserved?.settle(Some(&usage));
         Ok(())
+    }
+}
+
+/// The result without the doubts about it, which may quote cells.
+fn leave_doubts_out(results: Arc<ResultSet>) -> Arc<ResultSet> {
+    match results.doubts().is_empty() {
+        true => results,
+        false => Arc::new(ResultSet::clone(&results).with_doubts(Vec::new())),
     }
 }
 
@@ -242,7 +261,16 @@ impl SqlPort for Allowed<dyn SqlPort> {
                 .check_statement("sql")
                 .and_then(|()| self.allowance.charge_statement()),
         };
+        let hides = ticket != HOST && self.allowance.hides_cells();
+        let checked = checked.and_then(|()| match self.allowance.grants.reads {
+            Some(reads) if ticket != HOST => check_columns(&SqlQuery::new(&*text), reads),
+            _ => Ok(()),
+        });
         match checked {
+            Ok(()) if hides => {
+                let flight = self.inner.issue(ticket, text).await;
+                Box::pin(async move { flight.await.map(leave_doubts_out) })
+            }
             Ok(()) => self.inner.issue(ticket, text).await,
             Err(error) => Box::pin(async move { Err(error) }),
         }
@@ -364,7 +392,7 @@ impl RetrievalPort for Allowed<dyn RetrievalPort> {
 #[cfg(test)]
 mod tests {
     use syrch_core::ports::Relation;
-    use syrch_core::{Corpus, Retriever};
+    use syrch_core::{Corpus, Doubt, DoubtKind, Retriever};
 
     use super::*;
     use crate::fakes::{FakeDatabase, FakeModel, request};
@@ -472,6 +500,29 @@ mod tests {
         );
         assert_eq!(count(&allowance, Decision::Used, "inspect"), Some(3));
         assert_eq!(count(&allowance, Decision::Denied, "sql"), Some(3));
+    }
+
+    #[tokio::test]
+    async fn a_plugin_that_reads_no_cells_is_told_none() {
+        for (reads, rows, is_denied) in [
+            ("reads=none", RowsGrant::None, true),
+            ("reads=aggregates", RowsGrant::Aggregates, true),
+            ("reads=sample:2", RowsGrant::Sample(2), true),
+            ("reads=full", RowsGrant::Full, false),
+        ] {
+            let allowance = allowance(&["sql", reads]);
+            assert_eq!(allowance.limit_rows(RowsGrant::Full), rows);
+            assert_eq!(allowance.limit_rows(RowsGrant::None), RowsGrant::None);
+            let sql = allow(binding() as Arc<dyn SqlPort>, &["sql", reads]);
+            // Its columns would be named by cells.
+            let pivot = sql.issue(1, "PIVOT t ON name".to_owned()).await.await;
+            let error = pivot.err().filter(|error| error.kind == SqlErrorKind::Denied);
+            assert_eq!(error.is_some(), is_denied, "{reads}");
+        }
+        let text = "no row has France".to_owned();
+        let doubt = Doubt { kind: DoubtKind::NoNumbers, text };
+        let doubtful = Arc::new(crate::fakes::numbers(1).with_doubts(vec![doubt]));
+        assert_eq!(leave_doubts_out(doubtful).doubts(), []);
     }
 
     #[tokio::test]

@@ -18,6 +18,7 @@ mod name;
 pub mod new;
 mod package;
 mod packed;
+mod signature;
 mod sources;
 
 pub use build::{BuildOptions, Built, Plan, build};
@@ -27,4 +28,5 @@ pub use error::Error;
 pub use language::Language;
 pub use name::Name;
 pub use package::Package;
+pub use signature::{PublicKey, Signature, SigningKey, path_beside};
 pub use sources::{Stale, project_of_component, stale, times};

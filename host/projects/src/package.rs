@@ -8,6 +8,7 @@ use std::path::Path;
 use syrch::syrch_core::Grants;
 
 use crate::archive::{self, Files};
+use crate::signature::{ENDING, Signature, path_beside};
 use crate::{Error, FILE, definition};
 
 /// Bytes of a file that is read at most.
@@ -22,6 +23,8 @@ pub struct Package {
     pub name: String,
     /// The grants that its `plugin.yml` asks for; `None` if it does not say.
     pub wants: Option<Grants>,
+    /// The signature that stands beside the component; `None` if there is none.
+    pub signature: Option<Signature>,
 }
 
 impl Package {
@@ -38,7 +41,8 @@ impl Package {
         let bytes = read_file(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         if name.ends_with(".wasm") {
-            return Ok(Self { component: bytes, name: stem(&name), wants: None });
+            let signature = read_signature(path)?;
+            return Ok(Self { component: bytes, name: stem(&name), wants: None, signature });
         }
         let files = archive::read(&bytes).map_err(|why| Error::file(path, why))?;
         choose(files).map_err(|why| Error::file(path, why))
@@ -56,7 +60,8 @@ fn from_folder(folder: &Path) -> Result<Package, Error> {
         let Ok(entries) = fs::read_dir(&inside) else { continue };
         for entry in entries.filter_map(Result::ok) {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name != FILE && !is_component(&name) {
+            let signed = name.strip_suffix(ENDING);
+            if name != FILE && !is_component(signed.unwrap_or(&name)) {
                 continue;
             }
             let path = entry.path();
@@ -82,6 +87,16 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
         return Err(Error::file(path, format!("has more than {LARGEST} bytes")));
     }
     Ok(bytes)
+}
+
+/// The signature in the file beside a component; `None` if there is none.
+fn read_signature(component: &Path) -> Result<Option<Signature>, Error> {
+    let path = path_beside(component);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let read = Signature::parse(&read_file(&path)?);
+    read.map(Some).map_err(|why| Error::file(&path, why))
 }
 
 /// Returns true for the name of a component that a build has finished.
@@ -118,7 +133,10 @@ fn choose(mut files: Files) -> Result<Package, String> {
     match found.as_slice() {
         [path] => {
             let component = files.remove(path).unwrap_or_default();
-            Ok(Package { component, name: name.unwrap_or_else(|| stem(path)), wants })
+            let signature = files.remove(&format!("{path}{ENDING}"));
+            let signature = signature.map(|text| Signature::parse(&text)).transpose();
+            let signature = signature.map_err(|why| format!("`{path}{ENDING}` {why}"))?;
+            Ok(Package { component, name: name.unwrap_or_else(|| stem(path)), wants, signature })
         }
         [] => Err("has no component: build it first, or ask its author for one".to_owned()),
         _ => Err("has several components: name the file of one".to_owned()),
@@ -128,6 +146,7 @@ fn choose(mut files: Files) -> Result<Package, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SigningKey;
     use crate::archive::tests::pack;
 
     const DEFINITION: &[u8] =
@@ -141,11 +160,17 @@ mod tests {
         fs::write(folder.join(FILE), DEFINITION).unwrap();
         fs::write(folder.join("build/short.wasm"), b"component").unwrap();
         fs::write(folder.join("build/short.unchecked.wasm"), b"other").unwrap();
+        let (key, _) = SigningKey::generate().unwrap();
+        let signature = key.sign(b"component").to_text();
+        fs::write(folder.join("build/short.wasm.sig"), &signature).unwrap();
         let package = Package::read(&folder).unwrap();
         let wants: Vec<String> = package.wants.clone().unwrap().into();
         assert_eq!((package.name.as_str(), wants.len()), ("short", 3));
+        let signer = package.signature.as_ref().and_then(|one| one.verify(b"component"));
+        assert_eq!(signer, Some(key.public_key()));
         let archive = scratch.path().join("short.tar");
-        let whole: [(&str, u8, &[u8]); 3] = [
+        let whole: [(&str, u8, &[u8]); 4] = [
+            ("p/build/short.wasm.sig", b'0', signature.as_bytes()),
             ("p/plugin.yml", b'0', DEFINITION),
             ("p/build/short.wasm", b'0', b"component"),
             ("p/sdk/example.wasm", b'0', b"another"),
@@ -154,6 +179,11 @@ mod tests {
         assert_eq!(Package::read(&archive).unwrap(), package);
         let alone = Package::read(&folder.join("build/short.wasm")).unwrap();
         assert_eq!(alone, Package { wants: None, ..package });
+        fs::write(folder.join("build/short.wasm.sig"), "no signature").unwrap();
+        for path in [folder.clone(), folder.join("build/short.wasm")] {
+            let error = Package::read(&path).unwrap_err().to_string();
+            assert!(error.contains("is no signature"), "{error}");
+        }
     }
 
     #[test]

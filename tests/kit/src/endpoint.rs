@@ -36,6 +36,8 @@ pub struct MockEndpoint {
 struct Shared {
     script: Mutex<Script>,
     requests: Mutex<Vec<Recorded>>,
+    /// The requests whose sender went away before they were answered, in that order.
+    given_up: Mutex<Vec<Recorded>>,
     under_way: AtomicUsize,
     peak: AtomicUsize,
 }
@@ -57,6 +59,7 @@ impl MockEndpoint {
         let shared = Arc::new(Shared {
             script: Mutex::new(script),
             requests: Mutex::default(),
+            given_up: Mutex::default(),
             under_way: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
         });
@@ -81,6 +84,13 @@ impl MockEndpoint {
     #[must_use]
     pub fn requests(&self) -> Vec<Recorded> {
         lock(&self.shared.requests).clone()
+    }
+
+    /// The requests whose sender went away before they were answered, in the order in which that
+    /// was noticed.
+    #[must_use]
+    pub fn list_given_up(&self) -> Vec<Recorded> {
+        lock(&self.shared.given_up).clone()
     }
 
     /// The number of requests so far.
@@ -177,6 +187,15 @@ impl Drop for UnderWay {
     }
 }
 
+/// Notes a request as given up when it is dropped without an answer.
+struct Open(Arc<Shared>, Option<Recorded>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        lock(&self.0.given_up).extend(self.1.take());
+    }
+}
+
 /// Records a request, and returns it with its number from 1.
 fn note(shared: &Shared, uri: &Uri, headers: &HeaderMap, body: &Bytes) -> (Recorded, usize) {
     let request = Recorded {
@@ -203,10 +222,13 @@ async fn complete(
     let _under_way = UnderWay::new(&shared);
     let (request, id) = note(&shared, &uri, &headers, &body);
     let reply = lock(&shared.script).answer(&request, id - 1);
+    let mut open = Open(Arc::clone(&shared), Some(request.clone()));
     if !reply.delay.is_zero() {
         tokio::time::sleep(reply.delay).await;
     }
-    respond(&reply, &request, id).await
+    let response = respond(&reply, &request, id).await;
+    open.1 = None;
+    response
 }
 
 async fn respond(reply: &Reply, request: &Recorded, id: usize) -> Response {

@@ -127,6 +127,7 @@ struct UnderWay {
     place: u64,
     id: Value,
     number: u64,
+    has_evidence: bool,
     conversation: Option<Key>,
 }
 
@@ -335,6 +336,7 @@ impl<'a> Answers<'a> {
             self.wait(place, Reply::from_fault(id, number, split_conversation()));
             return;
         }
+        let has_evidence = question.problem().evidence.is_some();
         let hosts = Arc::clone(&self.hosts);
         let traces = self.options.traces.clone();
         let left = self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
@@ -351,7 +353,8 @@ impl<'a> Answers<'a> {
             };
             (done, conversation)
         });
-        self.under_way.insert(task.id(), UnderWay { place, id, number, conversation: key });
+        self.under_way
+            .insert(task.id(), UnderWay { place, id, number, has_evidence, conversation: key });
     }
 
     fn find_used_up(&self) -> Option<UsedUp> {
@@ -369,7 +372,8 @@ impl<'a> Answers<'a> {
     /// Notes a search that came to its end. What it stops the batch for.
     fn note(&mut self, ended: Result<(Id, (Done, Conversation)), JoinError>) -> Option<Stopped> {
         let task = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let UnderWay { place, id, number, conversation: key } = self.under_way.remove(&task)?;
+        let UnderWay { place, id, number, has_evidence, conversation: key } =
+            self.under_way.remove(&task)?;
         let (ended, conversation) = match ended {
             Ok((_, (done, conversation))) => (Ok(done), Some(conversation)),
             Err(error) => (Err(error), None),
@@ -396,6 +400,7 @@ impl<'a> Answers<'a> {
         };
         let reply = Reply {
             conversation: key.as_ref().map(|(_, conversation)| conversation.clone()),
+            has_evidence,
             ..reply
         };
         let outage = reply

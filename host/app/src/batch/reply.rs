@@ -24,6 +24,10 @@ pub struct Reply {
     /// The conversation in which the line was asked, from which its question may go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
+    /// True if the question was asked with an explanation, or for another day than that of the
+    /// search, without which it means something else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_evidence: bool,
     /// The simulated model that was asked, by its label; `None` if a real one was asked, or none at
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,6 +81,7 @@ impl Reply {
             error: Some(error),
             line,
             conversation: None,
+            has_evidence: false,
             simulated: None,
             cost: None,
             is_open: false,
@@ -105,6 +110,7 @@ impl Reply {
                 error: None,
                 line,
                 conversation: None,
+                has_evidence: false,
                 simulated,
                 cost: None,
                 is_open: false,

@@ -491,6 +491,7 @@ fn large_replies_weigh_what_they_hold() {
             error: None,
             line: 1,
             conversation: None,
+            has_evidence: false,
             simulated: None,
             cost: None,
             is_open: false,

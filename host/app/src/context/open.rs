@@ -53,10 +53,10 @@ impl Context {
                 embedder,
                 &run.given_up,
             )),
-            cells: Arc::new(GrantedCells {
+            cells: GrantedCells {
                 index: Arc::clone(memo.database()) as _,
                 grant: host.settings.rows,
-            }),
+            },
             memo,
             definitions,
         };

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ports::{
-    InspectPort, LlmPort, ModelProvider, Ports, Relation, SqlPort, Ticket, Unrecorded,
+    InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
-use syrch_core::{Operation, RoleError, Task};
+use syrch_core::{Corpus, Hit, Operation, Problem, RoleError, Task};
 use syrch_journal::CallId;
 use syrch_layers::{
-    Allowance, CallObserver, Decision, GrantedRows, ModelPort, NarrowedInspect, SqlBinding,
-    role_stack,
+    Allowance, CallObserver, Decision, GrantedCells, GrantedRows, ModelPort, NarrowedInspect,
+    SqlBinding, role_stack,
 };
 
 use super::Context;
@@ -24,6 +24,8 @@ use crate::trace::TraceOfCall;
 pub(crate) struct Prepared {
     pub(crate) id: CallId,
     pub(crate) call: Call,
+    /// The problem as the plugin is shown it.
+    pub(crate) problem: Arc<Problem>,
     pub(crate) sql: Arc<dyn SqlPort>,
     pub(crate) evaluate: Arc<EvaluateOfTask>,
     last_warning: Arc<Mutex<Option<String>>>,
@@ -108,6 +110,9 @@ impl Context {
         });
         let last_warning = Arc::default();
         let allowances = self.list_allowances(role, task.map(Arc::as_ref));
+        let rows = allowances
+            .iter()
+            .fold(self.run.settings.rows, |rows, (_, allowance)| allowance.limit_rows(rows));
         let limited = allowances.last().and_then(|(digest, _)| self.backends.models.get(*digest));
         let inspect: Arc<dyn InspectPort> = match &self.within {
             Some(tables) => {
@@ -121,8 +126,8 @@ impl Context {
             llm,
             inspect,
             sql,
-            rows: Arc::new(GrantedRows(self.run.settings.rows)),
-            cells: Arc::clone(&self.backends.cells),
+            rows: Arc::new(GrantedRows(rows)),
+            cells: Arc::new(GrantedCells { grant: rows, ..self.backends.cells.clone() }),
             evaluate: match &self.apart {
                 Some(apart) => Arc::clone(&apart.evaluate),
                 None => Arc::clone(&evaluate) as _,
@@ -158,7 +163,20 @@ impl Context {
             memory: grants.and_then(|grants| grants.memory),
             cpu: grants.and_then(|grants| grants.cpu),
         };
-        Prepared { id, call, sql, evaluate, last_warning, context: Arc::clone(self), allowance }
+        let problem = self.show_problem(rows);
+        let context = Arc::clone(self);
+        Prepared { id, call, problem, sql, evaluate, last_warning, context, allowance }
+    }
+
+    /// The problem, without the hints that quote cells where none are shown.
+    fn show_problem(&self, rows: RowsGrant) -> Arc<Problem> {
+        let is_shown = |hint: &Hit| rows.shows_cells() || hint.corpus != Corpus::Cells;
+        if self.problem.hints.iter().all(is_shown) {
+            return Arc::clone(&self.problem);
+        }
+        let mut problem = Problem::clone(&self.problem);
+        problem.hints.retain(is_shown);
+        Arc::new(problem)
     }
 
     /// The models of a role call: those within the limits of its plugin, if it has such limits. A

@@ -1,6 +1,8 @@
 //! `audit`: the log of what plugins that are not built in used of their grants, and what was denied
 //! to them.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -12,6 +14,8 @@ use crate::failure::{Failure, Outcome};
 
 /// The time between two looks at a log that is followed.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Names of plugins in a warning, at most.
+const NAMES: usize = 10;
 
 /// The commands of `audit`.
 #[derive(Subcommand)]
@@ -38,11 +42,28 @@ pub(crate) struct TailArgs {
 }
 
 impl TailArgs {
-    fn wants(&self, entry: &Entry) -> bool {
-        let is_named = self.plugin.as_ref().is_none_or(|name| {
+    /// Returns whether an entry is one of the plugin that is named.
+    fn names(&self, entry: &Entry) -> bool {
+        self.plugin.as_ref().is_none_or(|name| {
             entry.plugin == *name || (name.len() >= 8 && entry.digest.starts_with(name))
-        });
-        is_named && self.kind.is_none_or(|kind| entry.kind == kind)
+        })
+    }
+
+    fn wants(&self, entry: &Entry) -> bool {
+        self.names(entry) && self.kind.is_none_or(|kind| entry.kind == kind)
+    }
+}
+
+/// The warning of a log without an entry of the plugin that is named.
+fn nothing_of(arguments: &TailArgs, path: &Path, entries: &[Entry]) -> String {
+    let path = path.display();
+    let known: BTreeSet<&str> = entries.iter().map(|entry| entry.plugin.as_str()).collect();
+    let known: Vec<&str> = known.into_iter().take(NAMES).collect();
+    match &arguments.plugin {
+        Some(name) if !known.is_empty() => {
+            format!("`{path}` has no entry of `{name}`; it has those of {}", known.join(", "))
+        }
+        _ => format!("`{path}` has no entry yet"),
     }
 }
 
@@ -64,6 +85,9 @@ impl Run for AuditCommand {
                 Failure::new(Exit::Unexpected, message)
             });
             let mut entries = read?;
+            if skips && !entries.iter().any(|entry| arguments.names(entry)) {
+                context.console.warn(&nothing_of(&arguments, path, &entries));
+            }
             entries.retain(|entry| arguments.wants(entry));
             // Of what was there before, the last ones alone.
             let first = match std::mem::take(&mut skips) {

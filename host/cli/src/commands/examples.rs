@@ -13,7 +13,7 @@ use serde_json::json;
 use syrch::Settings;
 use syrch::databases::open_database;
 use syrch::journal::{Journal, SearchTree, Shown};
-use syrch::knowledge::{ExampleLine, example_lines};
+use syrch::knowledge::{ExampleLine, LARGEST, LINE, example_lines};
 use syrch::metric::read_semantics;
 use syrch::semantics::Semantics;
 use syrch::settings::read_settings;
@@ -276,9 +276,21 @@ async fn read_tables(
 
 /// Adds a line to a file, on a line of its own whatever the file ends with.
 fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
-    let ends_open = std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|&b| b != b'\n'));
+    let before = std::fs::read(path).unwrap_or_default();
     let mut text = serde_json::to_string(line).map_err(Failure::unwritable)?;
-    if ends_open {
+    // What no search could read again would spoil the whole file.
+    if text.len() > LINE {
+        let bytes = text.len();
+        return Err(Failure::usage(format!(
+            "the question and its statement take {bytes} bytes, and an example has at most {LINE}"
+        )));
+    }
+    if (before.len() + text.len() + 2) as u64 > LARGEST {
+        let path = path.display();
+        return Err(Failure::usage(format!("`{path}` would have more than {LARGEST} bytes"))
+            .hint("name another file by --file"));
+    }
+    if before.last().is_some_and(|last| *last != b'\n') {
         text.insert(0, '\n');
     }
     text.push('\n');

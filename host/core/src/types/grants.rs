@@ -13,8 +13,9 @@ use crate::text::{clip, nearest};
 pub const GRANTED_PORTS: [&str; 7] =
     ["llm", "inspect", "sql", "rows", "cells", "evaluate", "retrieval"];
 /// The limits that are granted, as `NAME=VALUE`.
-const LIMITS: [&str; 10] = [
+const LIMITS: [&str; 11] = [
     "rows",
+    "reads",
     "sends",
     "tables",
     "model-calls",
@@ -41,6 +42,10 @@ pub struct Grants {
     pub ports: BTreeSet<String>,
     /// The amount of cell text that a search with this plugin may show.
     pub rows: Option<RowsGrant>,
+    /// The amount of cell text that the host shows the plugin itself. Where it shows no cells, the
+    /// plugin sends nothing that it knows of the data to a model either, unless [`Self::sends`]
+    /// lets it.
+    pub reads: Option<RowsGrant>,
     /// The amount of cell text that the plugin may send to a model. Under a grant that shows no
     /// cells it makes no model call once it may know something of the data, whatever it may read.
     pub sends: Option<RowsGrant>,
@@ -69,11 +74,15 @@ impl Grants {
         Self { ports: ports.map(str::to_owned).collect(), ..Self::default() }
     }
 
-    /// The grant of what the plugin may send to a model, where it shows no cells: then the plugin
-    /// makes no model call once it may know something of the data.
+    /// The grant by which the plugin makes no model call once it may know something of the data,
+    /// such as `sends=none`: it shows no cells.
     #[must_use]
-    pub fn silence(&self) -> Option<RowsGrant> {
-        self.sends.filter(|sends| !sends.shows_cells())
+    pub fn silence(&self) -> Option<String> {
+        let (name, grant) = match self.sends {
+            Some(sends) => ("sends", sends),
+            None => ("reads", self.reads?),
+        };
+        (!grant.shows_cells()).then(|| format!("{name}={grant}"))
     }
 
     /// Returns true if a port of [`GRANTED_PORTS`] is granted.
@@ -104,6 +113,7 @@ impl Grants {
         let wrong = || format!("`{value}` is no value of {name}");
         match name {
             "rows" => self.rows = Some(value.parse()?),
+            "reads" => self.reads = Some(value.parse()?),
             "sends" => self.sends = Some(value.parse()?),
             "tables" => {
                 let globs: Vec<String> =
@@ -118,9 +128,13 @@ impl Grants {
             "usd" => self.cost_micros = Some(scale(value, MICROS).ok_or_else(wrong)?),
             "statements" => self.statements = Some(value.parse().map_err(|_| wrong())?),
             "retrievals" => self.retrievals = Some(value.parse().map_err(|_| wrong())?),
-            "memory" => self.memory = Some(value.parse().map_err(|_| wrong())?),
+            // No call can be made without any.
+            "memory" => {
+                let bytes = value.parse().ok().filter(|bytes| *bytes > 0);
+                self.memory = Some(bytes.ok_or_else(wrong)?);
+            }
             "seconds" => {
-                let millis = scale(value, 1e3).ok_or_else(wrong)?;
+                let millis = scale(value, 1e3).filter(|millis| *millis > 0).ok_or_else(wrong)?;
                 self.cpu = Some(Duration::from_millis(millis));
             }
             _ => return Err(unknown(name)),
@@ -133,6 +147,13 @@ impl Grants {
     /// # Errors
     /// When the word is no port.
     pub fn deny(&mut self, port: &str) -> Result<(), String> {
+        let name = port.split_once('=').map_or(port, |(name, _)| name);
+        // `rows` is both.
+        if LIMITS.contains(&name) && !GRANTED_PORTS.contains(&port) {
+            return Err(format!(
+                "`{name}` is a limit and no port: another value of `{name}=` takes its place"
+            ));
+        }
         if !GRANTED_PORTS.contains(&port) {
             return Err(format!("`{port}` is no port: there are {}", GRANTED_PORTS.join(", ")));
         }
@@ -152,6 +173,7 @@ impl Grants {
         Ok(Self {
             ports: self.ports.intersection(&others.ports).cloned().collect(),
             rows: least(self.rows, others.rows, RowsGrant::least),
+            reads: least(self.reads, others.reads, RowsGrant::least),
             sends: least(self.sends, others.sends, RowsGrant::least),
             tables,
             model_calls: least(self.model_calls, others.model_calls, Ord::min),
@@ -164,12 +186,22 @@ impl Grants {
         })
     }
 
-    /// Returns the patterns of tables that both lists have.
+    /// Returns whether patterns of tables stand for all tables.
+    #[must_use]
+    pub fn are_all_tables(patterns: &[String]) -> bool {
+        patterns.iter().any(|pattern| pattern == "*")
+    }
+
+    /// Returns the patterns of tables that both lists have; `*` stands for all tables.
     ///
     /// # Errors
     /// When there is none, since an empty list would stand for all tables.
     pub fn intersect_tables(one: &[String], other: &[String]) -> Result<Vec<String>, String> {
-        let both: Vec<String> = one.iter().filter(|table| other.contains(table)).cloned().collect();
+        let both: Vec<String> = match (Self::are_all_tables(one), Self::are_all_tables(other)) {
+            (true, _) => other.to_vec(),
+            (_, true) => one.to_vec(),
+            _ => one.iter().filter(|table| other.contains(table)).cloned().collect(),
+        };
         if both.is_empty() {
             let [one, other] = [one, other].map(|tables| tables.join(","));
             return Err(format!("tables={one} and tables={other} have no pattern in common"));
@@ -184,6 +216,7 @@ impl Grants {
         let mut words: Vec<String> = ports.map(|port| (*port).to_owned()).collect();
         let limits = [
             self.rows.map(|rows| rows.to_string()),
+            self.reads.map(|reads| reads.to_string()),
             self.sends.map(|sends| sends.to_string()),
             self.tables.as_ref().map(|tables| tables.join(",")),
             self.model_calls.map(|number| number.to_string()),
@@ -269,6 +302,7 @@ mod tests {
             "llm",
             "sql",
             "rows=sample:2",
+            "reads=aggregates",
             "sends=none",
             "tables=orders,c*",
             "model-calls=5",
@@ -290,6 +324,9 @@ mod tests {
             ("model-calls=-1", "no value of model-calls"),
             ("usd=NaN", "no value of usd"),
             ("seconds=1e99", "no value of seconds"),
+            ("seconds=0", "no value of seconds"),
+            ("seconds=0.0001", "no value of seconds"),
+            ("memory=0", "no value of memory"),
             ("rows=some", "is not one of none"),
             ("tables=a,,b", "no value of tables"),
             ("run=1", "is no grant"),
@@ -299,7 +336,16 @@ mod tests {
             let error = Grants::default().allow(word).unwrap_err();
             assert!(error.contains(why), "{word}: {error}");
         }
-        assert!(Grants::default().deny("rows=full").is_err());
+        for (word, why) in [
+            ("rows=full", "`rows` is a limit and no port"),
+            ("tables", "`tables` is a limit and no port"),
+            ("sends", "another value of `sends=`"),
+            ("files", "is no port"),
+        ] {
+            let error = Grants::default().deny(word).unwrap_err();
+            assert!(error.contains(why), "{word}: {error}");
+        }
+        assert_eq!(Grants::default().deny("rows"), Ok(()));
     }
 
     #[test]
@@ -320,6 +366,10 @@ mod tests {
         assert_eq!(wanted.narrow(&wanted).unwrap(), wanted);
         let narrowed = grants(&["llm", "tables=a"]).narrow(&grants(&["llm"])).unwrap();
         assert_eq!(narrowed.tables.unwrap(), ["a"]);
+        let all = grants(&["tables=*"]);
+        for both in [all.narrow(&given), given.narrow(&all)] {
+            assert_eq!(both.unwrap().tables.unwrap(), ["b", "c"]);
+        }
         let error = grants(&["tables=a"]).narrow(&grants(&["tables=b,c"])).unwrap_err();
         assert!(error.contains("tables=a and tables=b,c"), "{error}");
         assert_eq!(
@@ -327,6 +377,20 @@ mod tests {
             ["- llm", "- rows=sample:5", "- sends=full", "- tables=a,b"].map(str::to_owned)
         );
         assert!(wanted.list_differences(&given).contains(&"+ cells".to_owned()));
+    }
+
+    #[test]
+    fn a_plugin_that_reads_no_cells_sends_none_unless_it_is_granted() {
+        for (words, silence) in [
+            (&["reads=full"][..], None),
+            (&["reads=sample:1", "sends=aggregates"], Some("sends=aggregates")),
+            (&["reads=none"], Some("reads=none")),
+            (&["reads=none", "sends=full"], None),
+        ] {
+            assert_eq!(grants(words).silence().as_deref(), silence, "{words:?}");
+        }
+        let both = grants(&["reads=full"]).narrow(&grants(&["reads=sample:2"])).unwrap();
+        assert_eq!(both, grants(&["reads=sample:2"]));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::{candidate, request, task};
 
 /// The cell that the misbehaviour `spell-out` reads.
 const CELL: &str = "(SELECT name FROM customers ORDER BY id LIMIT 1)";
+/// Calls that the host lets be in flight at once.
+const CALLS: usize = 8;
 /// Characters of the cell at most.
 const LENGTH: usize = 6;
 
@@ -40,6 +42,19 @@ fn spell_cell(host: &impl Sql) -> Result<String, SqlError> {
         cell.push(char::from(low));
     }
     Ok(cell)
+}
+
+/// The order of the calls that stands for the first two letters of a cell.
+fn order_of(cell: &[u8]) -> Vec<usize> {
+    let letter = |place: usize| usize::from(cell.get(place).copied().unwrap_or_default());
+    let mut value = letter(0) * 128 + letter(1);
+    let mut left: Vec<usize> = (0..CALLS).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        order.push(left.remove(value % left.len()));
+        value /= left.len() + 1;
+    }
+    order
 }
 
 /// Asks the database in the way of that name, and sends something afterwards. `None` if there is no
@@ -87,6 +102,19 @@ pub(crate) fn solve(
                 let under_way =
                     awaited.iter().filter(|call| call.get().is_none()).map(PendingReply::ticket);
                 drop(host.any(&under_way.collect::<Vec<_>>()));
+            }
+            String::new()
+        }
+        "order-of-cancellations" => {
+            // Whoever receives the calls sees in which order they are given up.
+            let calls: Vec<PendingReply> = (0..CALLS)
+                .map(|n| host.start_reply(&request(format!("LEAK number {n}"))))
+                .collect();
+            let cell = spell_cell(host).unwrap_or_default();
+            for place in order_of(cell.as_bytes()) {
+                calls[place].cancel();
+                // Time for one to be noticed before the next.
+                (0..5).for_each(|_| drop(host.run(sql)));
             }
             String::new()
         }

@@ -62,6 +62,7 @@ const ATTACKS: &[Attack] = &[
     attack("solver", "over-one", "claims to be more than sure", "raw-confidence"),
     attack("solver", "sql-flood", "runs 10,000 statements", "9500 refused"),
     attack("solver", "prompt-bomb", "sends a prompt of 1 MiB", "BOMB: refused"),
+    attack("solver", "schema-bomb", "asks for replies of an expensive schema", "BOMB: refused"),
     attack("solver", "handle-leak", "opens a million handles", "`handles`"),
     attack("solver", "wait-flood", "waits for a million calls", "`handles`"),
     attack("solver", "held-bytes", "has the host hold 800 MB of prompts", "`held-bytes`"),

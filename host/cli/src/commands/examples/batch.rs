@@ -28,6 +28,13 @@ pub(super) fn read_answer(context: &Context, path: &Path, id: &str) -> Outcome<A
         let why = format!("the answer `{id}` is of a conversation, in which questions go on");
         return Err(refuse(path, &why).hint("ask it in full by itself, and confirm that answer"));
     }
+    if reply.has_evidence {
+        let why = format!(
+            "the question `{id}` was asked with an explanation, and means something else without it"
+        );
+        let hint = "ask it with the explanation in its own words, and confirm that answer";
+        return Err(refuse(path, &why).hint(hint));
+    }
     match &answer.origin {
         Some(OriginReport::Metric(_)) => {
             let why = format!("the answer `{id}` comes from the definitions of metrics");

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use syrch_projects::PublicKey;
 
 use super::locked::{self, GrantArgs};
 use super::{Context, Run};
@@ -18,6 +19,10 @@ pub(crate) struct AddArgs {
     /// The name by which it is used [default: that of its plugin.yml or of its file]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// The key of its author, as `ed25519:…`: the component has to be signed by it, and so has
+    /// whatever takes its place
+    #[arg(long, value_name = "KEY", value_parser = |text: &str| text.parse::<PublicKey>())]
+    key: Option<PublicKey>,
     #[command(flatten)]
     grants: GrantArgs,
     /// Add it without asking. Together with --name it replaces the added plugin of that name
@@ -32,7 +37,7 @@ impl Run for AddArgs {
 
     async fn run(self, context: Context) -> Outcome {
         let (name, mut new, staged) =
-            locked::examine(&context, &self.source, self.name.as_deref()).await?;
+            locked::examine(&context, &self.source, self.name.as_deref(), self.key).await?;
         let mut lock = locked::lock(&context)?;
         let old = lock.plugins().get(&name).cloned();
         // An update is granted what the plugin had: what it asks for beyond has to be named.

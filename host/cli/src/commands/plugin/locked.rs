@@ -10,19 +10,24 @@ use syrch::plugins;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::text::escape::escape_quotation;
 use syrch::syrch_core::{CONTRACT_VERSION, Grants};
-use syrch_projects::{Name, Package};
+use syrch_projects::{Name, Package, PublicKey};
 
 use super::Context;
 use super::sheet::inspect_plugin;
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Grid;
+
+/// The word that stands for no plugin in the flags of roles.
+const NO_PLUGIN: &str = "none";
 
 // Flags that change grants.
 #[derive(clap::Args)]
 pub(super) struct GrantArgs {
     /// Grant a port, or a limit in one search: llm, inspect, sql, rows, cells, evaluate, retrieval,
-    /// rows=GRANT, sends=GRANT, tables=GLOB,…, model-calls=N, tokens=N, usd=X, statements=N,
-    /// retrievals=N; memory=BYTES and seconds=X of CPU in one call. May be given several times
+    /// rows=GRANT, reads=GRANT, sends=GRANT, tables=GLOB,…, model-calls=N, tokens=N, usd=X,
+    /// statements=N, retrievals=N; memory=BYTES and seconds=X of CPU in one call. May be given
+    /// several times
     #[arg(long, value_name = "GRANT")]
     pub(super) allow: Vec<String>,
     /// Take a port away. May be given several times
@@ -87,11 +92,13 @@ pub(super) fn lock(context: &Context) -> Outcome<Lock> {
 }
 
 /// Reads a plugin from where it comes, checks it as a search would, and returns its name, its entry
-/// without grants, and its component.
+/// without grants, and its component. It has to be signed by the key that is named, or by the one
+/// that was pinned when a plugin of this name was added.
 pub(super) async fn examine(
     context: &Context,
     source: &Path,
     name: Option<&str>,
+    key: Option<PublicKey>,
 ) -> Outcome<(String, Locked, Staged)> {
     let lock = lock(context)?;
     let absolute = std::path::absolute(source)
@@ -103,6 +110,13 @@ pub(super) async fn examine(
         let message = format!("`{name}` is the name of a built-in plugin");
         return Err(Failure::usage(message).hint("give another one by --name"));
     }
+    // `--linker none` stands for no plugin.
+    if name == NO_PLUGIN {
+        return Err(Failure::usage(format!("`{name}` stands for no plugin"))
+            .hint("give another name by --name"));
+    }
+    let pinned = lock.plugins().get(&name).and_then(|old| old.key.clone());
+    let key = check_signature(&name, &package, key, pinned)?;
     let staged = Staged(lock.store().join(format!(".{}.part.wasm", std::process::id())));
     files::make_folder(&lock.store())
         .and_then(|()| files::replace(&staged.0, &package.component))
@@ -124,10 +138,51 @@ pub(super) async fn examine(
         source: absolute,
         roles: found.roles,
         contract: CONTRACT_VERSION.to_owned(),
+        key,
         granted: Grants::default(),
         wanted,
     };
     Ok((name, locked, staged))
+}
+
+/// Checks the signature of a package by the key that it is to have, and returns that key. A
+/// signature of nobody known says nothing, but a wrong one is refused.
+fn check_signature(
+    name: &str,
+    package: &Package,
+    key: Option<PublicKey>,
+    pinned: Option<String>,
+) -> Outcome<Option<String>> {
+    let signature = package.signature.as_ref();
+    let signer = signature.map(|signature| signature.verify(&package.component));
+    let found = match signer {
+        None => "it has no signature".to_owned(),
+        Some(None) => "its signature is not that of this component".to_owned(),
+        Some(Some(signer)) => format!("it is signed by {signer}"),
+    };
+    let refuse = |wanted: &str| {
+        let message = format!("`{name}` has to be signed by {wanted}: {found}");
+        Failure::new(Exit::Denied, message)
+    };
+    let named = key.map(|key| key.to_string());
+    let signer = signer.flatten().map(|signer| signer.to_string());
+    match (pinned, named) {
+        (Some(pinned), named)
+            if signer.as_ref() != Some(&pinned)
+                || named.as_ref().is_some_and(|named| *named != pinned) =>
+        {
+            Err(refuse(&format!("the key that was pinned, {pinned}")).hint(format!(
+                "ask its author; `syrch-host plugin remove {name}` forgets the key with the plugin"
+            )))
+        }
+        (None, Some(named)) if signer.as_ref() != Some(&named) => {
+            Err(refuse(&named).hint("`syrch-host plugin sign` of its author makes a signature"))
+        }
+        (None, None) if signature.is_some() && signer.is_none() => {
+            Err(refuse("the key that its signature names").hint("ask its author for a whole copy"))
+        }
+        (pinned, named) => Ok(pinned.or(named)),
+    }
 }
 
 /// The lines that say what a plugin is, or what changes where there is an old one.
@@ -144,17 +199,22 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
         escape_quotation(&source).into_owned()
     };
     let Some(old) = old else {
-        return vec![
+        let mut lines = vec![
             format!("{name} is new: {}, {} bytes, for {}", short(new), new.bytes, roles(new)),
             format!("it comes from `{}`", source(new)),
             format!("it asks for {}", words(&new.wanted)),
             format!("it is granted {}", words(&new.granted)),
         ];
+        lines.extend(new.key.as_ref().map(|key| format!("it is signed by {key}")));
+        return lines;
     };
     let mut lines = Vec::new();
     if old.digest != new.digest {
         let [before, after] = [old, new].map(|one| format!("{} ({} bytes)", short(one), one.bytes));
         lines.push(format!("{name}: component {before} becomes {after}"));
+    }
+    if let (None, Some(key)) = (&old.key, &new.key) {
+        lines.push(format!("{name}: the key of its author is pinned, {key}"));
     }
     if old.source != new.source {
         lines.push(format!("{name}: source `{}` becomes `{}`", source(old), source(new)));
@@ -182,6 +242,7 @@ pub(super) fn sheet(name: &str, locked: &Locked) -> Value {
         "source": locked.source.display().to_string(),
         "roles": locked.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
         "contract": locked.contract,
+        "key": locked.key,
         "wanted": locked.wanted,
         "granted": locked.granted,
     })

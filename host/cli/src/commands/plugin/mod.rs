@@ -14,6 +14,7 @@ mod project;
 mod remove;
 mod review;
 mod sheet;
+mod sign;
 mod test;
 mod watch;
 
@@ -58,6 +59,8 @@ commands! {
     Grants(grants::GrantsArgs),
     /// Remove an added plugin
     Remove(remove::RemoveArgs),
+    /// Sign a component by a key of yours, so that others can pin the key by `plugin add --key`
+    Sign(sign::SignArgs),
     /// Write a project for a plugin: sources, tests, the SDK and the contract
     New(new::NewArgs),
     /// Build the component of a project with the tools of its language, and check it

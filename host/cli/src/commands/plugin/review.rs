@@ -25,7 +25,7 @@ impl Run for ReviewArgs {
         // The component in the store has to be the one that was added.
         inspect_plugin(&context, &PluginSource::Builtin(self.name.clone())).await?;
         let (_, mut new, _staged) =
-            locked::examine(&context, &old.source, Some(&self.name)).await?;
+            locked::examine(&context, &old.source, Some(&self.name), None).await?;
         new.granted = old.granted.narrow(&new.wanted).map_err(Failure::config)?;
         context.console.clear();
         let lines = locked::describe(&self.name, Some(old), &new);

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::catalogs::{hostile, schemas, shop, wide};
 use super::prompts::{example, full_problem, hit, problem_with_terms};
-use super::{Case, SYNTAXES, case, syntax};
+use super::{Case, HOSTILE, SYNTAXES, case, syntax};
 
 pub(super) fn briefs() -> Vec<Case> {
     let whole = json!({
@@ -145,6 +145,23 @@ pub(super) fn briefs() -> Vec<Case> {
             }),
         ),
         request("hostile catalog", json!({ "catalog": hostile() })),
+        request(
+            "hostile dependencies",
+            json!({
+                "parents": [
+                    relation("A", HOSTILE, "t_A", json!([HOSTILE]), json!([
+                        [{"type": "text", "value": HOSTILE}],
+                    ])),
+                    {"task": {"id": "B", "text": HOSTILE}, "output": {"failed": {
+                        "kind": "model", "message": HOSTILE, "retryable": true,
+                    }}},
+                    {"task": {"id": "C", "text": HOSTILE}, "output": {
+                        "hits": [hit(HOSTILE, Some(HOSTILE))],
+                    }},
+                ],
+                "task": {"id": "G", "text": HOSTILE},
+            }),
+        ),
         request(
             "catalog in half the size",
             json!({"catalog": wide(30, 4), "catalog_bytes": 1500, "shortened": 1}),

@@ -57,6 +57,17 @@ pub(super) fn problem_with_terms() -> Json {
     })
 }
 
+/// A definition whose every text gives orders.
+fn hostile_term() -> Json {
+    term(
+        HOSTILE,
+        json!({
+            "definition": HOSTILE, "description": HOSTILE, "mentioned": true,
+            "synonyms": [HOSTILE], "labels": [{"value": HOSTILE, "words": [HOSTILE]}],
+        }),
+    )
+}
+
 pub(super) fn prompts() -> Vec<Case> {
     let prompt =
         |name: &str, problem: Json| case("prompt.problem", name, json!({ "problem": problem }));
@@ -158,6 +169,8 @@ pub(super) fn prompts() -> Vec<Case> {
                 ]
             }),
         ),
+        prompt("hostile examples", json!({"question": "q", "hints": [example(HOSTILE, HOSTILE)]})),
+        prompt("hostile terms", json!({"question": "q", "terms": [hostile_term()]})),
     ]
 }
 
