@@ -146,21 +146,30 @@ pub(crate) fn list_untrusted_roles(header: &Header) -> BTreeSet<Role> {
     header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
 }
 
-/// Checks that a run can be resumed with this host. `identity` is the database's; `None` if the
-/// caller has compared the content of the database itself: then the settings that [`lasting`]
-/// leaves out may differ.
+/// The check that a run is resumed over the database that it began with.
+pub enum DatabaseCheck {
+    /// The identity of the database as it is now must be that of the journal.
+    Identity(Option<String>),
+    /// The caller has compared the content of the database itself.
+    ByCaller,
+}
+
+/// Checks that a run can be resumed with this host. Where the caller has checked the database, the
+/// settings that [`lasting`] leaves out may differ.
 pub(crate) fn check_unchanged(
     host: &Host,
     header: &Header,
-    identity: Option<Option<String>>,
+    database: &DatabaseCheck,
 ) -> Result<(), Error> {
     check_plugins(host, header)?;
     let today = journal_settings_for(&header.kind, host);
-    let mut changed: Vec<String> = match &identity {
-        Some(_) => differing(&header.settings, &today),
-        None => differing(&lasting(&header.settings), &lasting(&today)),
+    let mut changed: Vec<String> = match database {
+        DatabaseCheck::Identity(_) => differing(&header.settings, &today),
+        DatabaseCheck::ByCaller => differing(&lasting(&header.settings), &lasting(&today)),
     };
-    if identity.is_some_and(|identity| header.database_identity != identity) {
+    if let DatabaseCheck::Identity(identity) = database
+        && header.database_identity != *identity
+    {
         changed.push("the database's content or place".to_owned());
     }
     if list_untrusted_roles(header) != host.untrusted {

@@ -223,9 +223,11 @@ impl ModelEmbedder {
 
     pub(crate) fn new(
         model: Arc<dyn ModelProvider>,
-        (name, prefixes): (String, EmbeddingPrefixes),
+        name: String,
+        prefixes: EmbeddingPrefixes,
         knowledge: Arc<Knowledge>,
-        (problem, catalog): (Arc<Problem>, Arc<Catalog>),
+        problem: Arc<Problem>,
+        catalog: Arc<Catalog>,
         in_flight: usize,
     ) -> Self {
         Self {

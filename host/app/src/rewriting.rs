@@ -16,6 +16,7 @@ use tokio::sync::SemaphorePermit;
 
 use crate::answer::cost;
 use crate::context::{Context, RunState};
+use crate::record::DatabaseCheck;
 use crate::report::CostReport;
 use crate::settings::PluginSource;
 use crate::{Error, Host, HostBuilder, Observer, SearchEvent, Settings, record, telemetry};
@@ -101,7 +102,8 @@ impl RewritingHost {
         problem: &Problem,
         settings: Value,
         journal: Option<Result<PathBuf, JournalError>>,
-        (observer, stop): (&Arc<dyn Observer>, &Stop),
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
     ) -> Result<RewriterRun, Error> {
         let kind = RunKind::Optimization(settings);
         let run = self.0.start(id, &problem.clone().into(), kind, journal, observer, stop).await?;
@@ -120,7 +122,8 @@ impl RewritingHost {
         stop: &Stop,
     ) -> Result<RewriterRun, Error> {
         let host = &self.0;
-        record::check_unchanged(host, &journal.header, Some(host.database.identity().await))?;
+        let database = DatabaseCheck::Identity(host.database.identity().await);
+        record::check_unchanged(host, &journal.header, &database)?;
         let id = journal.header.run.clone();
         let catalog = host.database.catalog().await?;
         let mode = Mode::Resume(writer, journal);
@@ -286,14 +289,15 @@ impl RewriterCalls {
     pub async fn call(
         &self,
         rewriter: &dyn Rewriter,
-        statements: (&str, &str),
+        original: &str,
+        best: &str,
         plan: &Plan,
         history: &[Attempt],
     ) -> Option<Result<Option<Proposal>, RoleError>> {
         let event_log = &self.0.run.event_log;
         tokio::select! {
             biased;
-            proposed = self.rewrite(rewriter, statements, plan, history) => Some(proposed),
+            proposed = self.rewrite(rewriter, original, best, plan, history) => Some(proposed),
             () = event_log.over(Role::Rewriter, self.0.run.clock.over()) => None,
         }
     }
@@ -301,7 +305,8 @@ impl RewriterCalls {
     async fn rewrite(
         &self,
         rewriter: &dyn Rewriter,
-        (original, best): (&str, &str),
+        original: &str,
+        best: &str,
         plan: &Plan,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, RoleError> {

@@ -70,7 +70,7 @@ pub(crate) struct Known {
 
 impl Known {
     /// Combines that knowledge with an index over it that is made when it is needed.
-    fn new((knowledge, wrong): (Knowledge, Option<String>)) -> Self {
+    fn new(knowledge: Knowledge, wrong: Option<String>) -> Self {
         let digest = knowledge.digest();
         let knowledge = Arc::new(knowledge);
         Self { index: SharedIndex::new(Arc::clone(&knowledge)), knowledge, digest, wrong }
@@ -79,7 +79,7 @@ impl Known {
 
 impl Default for Known {
     fn default() -> Self {
-        Self::new(Default::default())
+        Self::new(Knowledge::default(), None)
     }
 }
 
@@ -241,9 +241,11 @@ impl Shared {
             .get((database_key(settings), settings.retrieval.clone()), || async {
                 let retrieval = settings.retrieval.clone();
                 let catalog = database.catalog().await?;
-                let known =
-                    move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
-                let known = tokio::task::spawn_blocking(known).await;
+                let known = tokio::task::spawn_blocking(move || {
+                    let (knowledge, wrong) = Knowledge::read(&retrieval, &catalog)?;
+                    Ok::<_, Error>(Known::new(knowledge, wrong))
+                })
+                .await;
                 Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
             })
             .await

@@ -101,7 +101,8 @@ impl Eval {
     pub async fn open(
         settings: Settings,
         problem: Problem,
-        (expectation, ordered): (Expectation, bool),
+        expectation: Expectation,
+        ordered: bool,
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
@@ -348,11 +349,11 @@ mod tests {
         settings.retrieval.notes =
             file("notes.txt", "SELECT COUNT(*) FROM customers;\nids begin at 1\n");
         let problem = Problem::new("How many customers are there?");
-        let expectation =
-            (Expectation::Sql("SELECT COUNT(*) AS how_many FROM customers".to_owned()), false);
-        let eval = Eval::open(settings, problem, expectation, Rule::default(), &syrch::Silent)
-            .await
-            .unwrap();
+        let sql = "SELECT COUNT(*) AS how_many FROM customers".to_owned();
+        let expectation = Expectation::Sql(sql);
+        let rule = Rule::default();
+        let eval =
+            Eval::open(settings, problem, expectation, false, rule, &syrch::Silent).await.unwrap();
         let catalog = eval.host.database().catalog().await.unwrap();
         let sources = knowledge::Knowledge::read(&eval.host.settings().retrieval, &catalog)
             .unwrap()

@@ -325,9 +325,10 @@ impl SuiteRun {
         let record = run::read(&path)?;
         let mut timings = None;
         if self.options.timed > 0 && matches!(finished.stopped, None | Some(Stopped::Early(_))) {
-            let place = (&*path, self.options.timed);
+            let questions = &self.suite.questions;
+            let repeats = self.options.timed;
             timings =
-                timing::time(&record, &self.suite.questions, &self.arena, place, stop).await?;
+                timing::time_answers(&record, questions, &self.arena, &path, repeats, stop).await?;
         }
         let warnings = match self.options.asks_ungraded {
             true => None,

@@ -118,7 +118,7 @@ pub(crate) fn link(tokens: &[Token], schema: &Schema, found: Vec<Found>) -> Vec<
     let mut mentions: Vec<Mention> = Vec::new();
     for from in 0..tokens.len() {
         for to in from + 1..=tokens.len().min(from + LONGEST) {
-            mentions.extend(mention(tokens, &all, (schema, &index), from, to));
+            mentions.extend(find_mention(tokens, &all, schema, &index, from, to));
         }
     }
     for cell in found {
@@ -168,10 +168,11 @@ fn silent(token: &Token) -> bool {
     is_stop(token) && !soft(token)
 }
 
-fn mention(
+fn find_mention(
     tokens: &[Token],
     all: &[Word<'_>],
-    (schema, index): (&Schema, &Index<'_>),
+    schema: &Schema,
+    index: &Index<'_>,
     from: usize,
     to: usize,
 ) -> Option<Mention> {

@@ -32,7 +32,7 @@ enum StepResult {
 
 /// An optimization with its settings, before its first step.
 pub(super) fn optimization(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
-    let copies = copies::count(host.settings(), parts.copies, parts.settings.copies)?;
+    let copies = copies::count_copies(host.settings(), parts.copies, parts.settings.copies)?;
     let settings = syrch_optimize::Settings { copies, ..parts.settings };
     Optimization::new(parts.sql.clone(), settings).map_err(|error| Error::Config(error.to_string()))
 }

@@ -23,7 +23,7 @@ use super::{Ending, Line, Options, Order, Question, Reply};
 use crate::conversation::Conversation;
 use crate::report::CostReport;
 use crate::report::Searched;
-use crate::{Error, Meter, Observer, Silent, search};
+use crate::{Callbacks, Error, Meter, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.
 const WINDOW: usize = 64;
@@ -473,9 +473,10 @@ async fn ask(
     let journal = traces.map(|folder| Folder::new(PathBuf::from(folder)).place(&run));
     let problem = question.problem();
     if question.conversation.is_none() {
-        let beside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+        let callbacks = Callbacks::new(Silent);
         let stop = Stop::new();
-        let searched = host.search_as_metered(&run, problem, journal, beside, &stop, meter).await;
+        let searched =
+            host.search_as_metered(&run, problem, journal, callbacks, &stop, meter).await;
         return Done::Searched(Box::new(searched));
     }
     if let Some(report) = conversation.explain(&problem.question) {
@@ -491,9 +492,10 @@ async fn ask(
             return Done::Searched(Box::new(Searched { report, cost, access: Vec::new() }));
         }
     };
-    let beside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+    let callbacks = Callbacks::new(Silent);
     let stop = Stop::new();
-    let searched = host.search_as_metered(&run, turn.clone(), journal, beside, &stop, meter).await;
+    let searched =
+        host.search_as_metered(&run, turn.clone(), journal, callbacks, &stop, meter).await;
     conversation.remember(&host, &turn, searched.report.as_ref()).await;
     Done::Searched(Box::new(searched))
 }

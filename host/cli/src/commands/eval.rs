@@ -85,10 +85,11 @@ impl Run for EvalArgs {
         asking::prepare(&mut context, &watch).await?;
         let settings = context.config.effective.settings.clone();
         let problem = Problem { evidence: self.evidence.clone(), ..Problem::new(&self.question) };
-        let gold = (self.expectation()?, self.ordered);
+        let gold = self.expectation()?;
         let opened = tokio::select! {
-            opened =
-                Eval::open(settings.clone(), problem, gold, self.rule, watch.as_ref()) => opened,
+            opened = Eval::open(
+                settings.clone(), problem, gold, self.ordered, self.rule, watch.as_ref()
+            ) => opened,
             () = context.interrupt.wait() => return Err(
                 Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")
             ),

@@ -104,7 +104,9 @@ impl ValueIndex {
         reader: &dyn Reader,
         catalog: &Catalog,
         limits: &Limits,
-        (phrases, how, limit): (&[String], Match, u32),
+        phrases: &[String],
+        how: Match,
+        limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
         if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
             return Err(PortError::Unsupported);

@@ -45,7 +45,7 @@ impl Judge<'_> {
             UseKind::Cast => self.number(one, &probe, stored, "the cast").await,
             UseKind::Order(by) => self.order(one, &probe, stored, by).await,
             UseKind::Compared { operator, number } => {
-                self.doubt_comparison(one, &probe, stored, (operator, number)).await
+                self.doubt_comparison(one, &probe, stored, operator, number).await
             }
             UseKind::ComparedText(by) => Some(doubt_text_comparison(one, by)),
             UseKind::Never => Some(never(one)),
@@ -54,7 +54,9 @@ impl Judge<'_> {
             UseKind::Groups { keys, .. } => self.groups(one, &probe, stored, keys).await,
             UseKind::Join { table, column } => self.join(one, &probe, (table, column)).await,
             UseKind::NotIn => self.not_in(one, &probe).await,
-            UseKind::Day { operator, day } => self.day(one, &probe, stored, (operator, day)).await,
+            UseKind::Day { operator, day } => {
+                self.doubt_comparison_with_day(one, &probe, stored, operator, day).await
+            }
             UseKind::Texts(texts) => self.texts(one, &probe, stored, texts).await,
             UseKind::Date => self.date(one, &probe, stored).await,
             UseKind::Condition => self.condition(one, &probe).await,
@@ -181,7 +183,8 @@ impl Judge<'_> {
         one: &Use,
         probe: &Probe<'_>,
         stored: Stored,
-        (by, number): (&str, &str),
+        by: &str,
+        number: &str,
     ) -> Option<Doubt> {
         let column = &one.column;
         fn doubt_numbers(text: String) -> Option<Doubt> {
@@ -272,12 +275,13 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::NullInList, text })
     }
 
-    async fn day(
+    async fn doubt_comparison_with_day(
         &mut self,
         one: &Use,
         probe: &Probe<'_>,
         stored: Stored,
-        (operator, day): (&str, &str),
+        operator: &str,
+        day: &str,
     ) -> Option<Doubt> {
         let column = &one.column;
         fn doubt_day(text: String) -> Option<Doubt> {

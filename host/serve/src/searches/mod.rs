@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use syrch::conversation::{Conversation, Conversations};
 use syrch::report::PluginReport;
 use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
-use syrch::{Error, Host, Observer, SearchReport, Stop, batch};
+use syrch::{Callbacks, DatabaseCheck, Error, Host, Observer, SearchReport, Stop, batch};
 use syrch_journal::{Folder, Journal};
 use syrch_mcp::Queue;
 use tokio::sync::{Mutex, watch};
@@ -442,10 +442,9 @@ impl Searches {
                 (searched.report, false)
             }
             Start::Journal(path) => {
-                let identity = host.database().identity().await;
-                let beside = (observer, None);
-                let resumed = host.resume_as(&path, Some(identity), beside, &search.stop).await;
-                match resumed {
+                let database = DatabaseCheck::Identity(host.database().identity().await);
+                let callbacks = Callbacks { observer, ask: None };
+                match host.resume_as(&path, database, callbacks, &search.stop).await {
                     Ok(searched) => (searched.report, false),
                     Err(error) => {
                         let run = &search.run;
