@@ -232,59 +232,8 @@ impl Runner {
         observation: &mut Observation,
     ) -> Result<Option<Solved>, RoleError> {
         let mut why = prepared.last_warning();
-        let mut usable: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
-        for mut candidate in candidates {
-            self.context.run.trace.propose(&task.id, &candidate);
-            match prepared.sql.run(&candidate.sql).await {
-                Ok(results) => {
-                    if let Some(reason) = unacceptable(&self.context, &results) {
-                        self.give_reason(task, &candidate, &reason);
-                        why = Some(reason);
-                        continue;
-                    }
-                    let profile = results.profile();
-                    candidate.signals.empty_result = profile.rows == 0;
-                    let null = profile
-                        .columns
-                        .iter()
-                        .filter(|column| profile.rows > 0 && column.nulls == profile.rows);
-                    candidate.signals.null_columns =
-                        u32::try_from(null.count()).unwrap_or(u32::MAX);
-                    usable.push((candidate, results));
-                }
-                Err(error) => {
-                    let reason = format!("its SQL does not run: {error}");
-                    self.give_reason(task, &candidate, &reason);
-                    why = Some(reason);
-                }
-            }
-        }
-        let mut accepted: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
-        for (mut candidate, results) in usable {
-            let verdict = self.verdict(task, prepared, &candidate).await?;
-            let is_step = Judged::from(&candidate).is_step();
-            self.context.run.trace.reward(&task.id, &candidate.id, &verdict, is_step);
-            candidate.signals.reward = match verdict {
-                Verdict::Rejected(opinion) => {
-                    let reason = format!("rejected: {}", opinion.reason);
-                    self.give_reason(task, &candidate, &reason);
-                    why = Some(reason);
-                    continue;
-                }
-                Verdict::Accepted(opinion) => {
-                    if opinion.score < DOUBTED {
-                        self.give_reason(
-                            task,
-                            &candidate,
-                            &format!("{DOUBTFUL}{}", opinion.reason),
-                        );
-                    }
-                    Some(opinion.score)
-                }
-                Verdict::Unavailable(_) => None,
-            };
-            accepted.push((candidate, results));
-        }
+        let usable = self.run_candidates(task, prepared, candidates, &mut why).await;
+        let mut accepted = self.reward_candidates(task, prepared, usable, &mut why).await?;
         self.calibrate(prepared, &mut accepted).await?;
         for (candidate, results) in &accepted {
             self.context.run.trace.propose(&task.id, candidate);
@@ -317,6 +266,83 @@ impl Runner {
             results,
             relations,
         }))
+    }
+
+    /// Runs candidates, and returns those that run and whose doubts leave some confidence, with
+    /// what their results say in their signals. `why` is the reason for the last of the others.
+    async fn run_candidates(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        candidates: Vec<Candidate>,
+        why: &mut Option<String>,
+    ) -> Vec<(Candidate, Arc<ResultSet>)> {
+        let mut usable = Vec::new();
+        for mut candidate in candidates {
+            self.context.run.trace.propose(&task.id, &candidate);
+            match prepared.sql.run(&candidate.sql).await {
+                Ok(results) => {
+                    if let Some(reason) = unacceptable(&self.context, &results) {
+                        self.give_reason(task, &candidate, &reason);
+                        *why = Some(reason);
+                        continue;
+                    }
+                    let profile = results.profile();
+                    candidate.signals.empty_result = profile.rows == 0;
+                    let null = profile
+                        .columns
+                        .iter()
+                        .filter(|column| profile.rows > 0 && column.nulls == profile.rows);
+                    candidate.signals.null_columns =
+                        u32::try_from(null.count()).unwrap_or(u32::MAX);
+                    usable.push((candidate, results));
+                }
+                Err(error) => {
+                    let reason = format!("its SQL does not run: {error}");
+                    self.give_reason(task, &candidate, &reason);
+                    *why = Some(reason);
+                }
+            }
+        }
+        usable
+    }
+
+    /// Asks the reward about candidates, and returns those that it does not reject, with its score
+    /// in their signals. `why` is the reason for the last of the others.
+    async fn reward_candidates(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        candidates: Vec<(Candidate, Arc<ResultSet>)>,
+        why: &mut Option<String>,
+    ) -> Result<Vec<(Candidate, Arc<ResultSet>)>, RoleError> {
+        let mut accepted = Vec::new();
+        for (mut candidate, results) in candidates {
+            let verdict = self.verdict(task, prepared, &candidate).await?;
+            let is_step = Judged::from(&candidate).is_step();
+            self.context.run.trace.reward(&task.id, &candidate.id, &verdict, is_step);
+            candidate.signals.reward = match verdict {
+                Verdict::Rejected(opinion) => {
+                    let reason = format!("rejected: {}", opinion.reason);
+                    self.give_reason(task, &candidate, &reason);
+                    *why = Some(reason);
+                    continue;
+                }
+                Verdict::Accepted(opinion) => {
+                    if opinion.score < DOUBTED {
+                        self.give_reason(
+                            task,
+                            &candidate,
+                            &format!("{DOUBTFUL}{}", opinion.reason),
+                        );
+                    }
+                    Some(opinion.score)
+                }
+                Verdict::Unavailable(_) => None,
+            };
+            accepted.push((candidate, results));
+        }
+        Ok(accepted)
     }
 
     /// Reports why a candidate was dropped, or is doubtful.
