@@ -183,17 +183,16 @@ fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
 }
 
 pub(crate) fn cost(spent: &Spent) -> CostReport {
-    let dollars = |micros: u64| micros as f64 / 1e6;
     CostReport {
         saved: SavedReport {
             input_tokens: spent.saved_input_tokens,
             output_tokens: spent.saved_output_tokens,
-            usd: spent.saved_micros.map(dollars),
+            usd: spent.saved_micros.map(|micros: u64| micros as f64 / 1e6),
         },
         calls: spent.calls,
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
-        usd: spent.cost_micros.map(dollars),
+        usd: spent.cost_micros.map(|micros: u64| micros as f64 / 1e6),
         sql_runs: spent.sql_runs,
         by_purpose: spent.by_purpose.clone(),
         cut_off: 0,

@@ -14,7 +14,7 @@ use syrch_journal::{
 };
 
 use crate::host::{Host, StrategyPlugins};
-use crate::journal_settings::{apply_limits, lasting};
+use crate::journal_settings::{apply_limits, lasting_settings};
 use crate::nothing::{Nothing, no_model};
 use crate::settings::{PluginSource, read_settings};
 use crate::{Error, Observer, Outcome, SearchReport, Settings, Shared};
@@ -96,11 +96,10 @@ fn journal_settings_for(kind: &RunKind, host: &Host) -> Arc<Value> {
     };
     digested(&mut written["database"]);
     if let Some(model) = written.get_mut("model") {
-        let of_model = |address: &mut Value| address.get_mut("base_url").map(digested);
-        of_model(model);
+        model.get_mut("base_url").into_iter().for_each(digested);
         let endpoints = model.get_mut("endpoints").and_then(Value::as_object_mut);
         endpoints.into_iter().flatten().for_each(|(_, endpoint)| {
-            of_model(endpoint);
+            endpoint.get_mut("base_url").into_iter().for_each(digested);
         });
     }
     Arc::new(written)
@@ -164,8 +163,10 @@ pub(crate) fn check_unchanged(
     check_plugins(host, header)?;
     let today = journal_settings_for(&header.kind, host);
     let mut changed: Vec<String> = match database {
-        DatabaseCheck::Identity(_) => differing(&header.settings, &today),
-        DatabaseCheck::ByCaller => differing(&lasting(&header.settings), &lasting(&today)),
+        DatabaseCheck::Identity(_) => differing_keys(&header.settings, &today),
+        DatabaseCheck::ByCaller => {
+            differing_keys(&lasting_settings(&header.settings), &lasting_settings(&today))
+        }
     };
     if let DatabaseCheck::Identity(identity) = database
         && header.database_identity != *identity
@@ -189,7 +190,7 @@ pub(crate) fn check_unchanged(
 }
 
 /// The keys whose values differ; nested ones with dots.
-fn differing(recorded: &Value, now: &Value) -> Vec<String> {
+fn differing_keys(recorded: &Value, now: &Value) -> Vec<String> {
     match (recorded, now) {
         (Value::Object(recorded), Value::Object(now)) => {
             let keys: std::collections::BTreeSet<&String> =
@@ -198,7 +199,7 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
             for key in keys {
                 let a = recorded.get(key).unwrap_or(&Value::Null);
                 let b = now.get(key).unwrap_or(&Value::Null);
-                all.extend(differing(a, b).into_iter().map(|inner: String| {
+                all.extend(differing_keys(a, b).into_iter().map(|inner: String| {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
                 }));
             }
@@ -309,5 +310,5 @@ pub(crate) fn compare(
         return Ok(report);
     }
     let now = serde_json::to_value(&report.document).unwrap_or_default();
-    departs(format!("its answer differs in {}", text::few(differing(&recorded, &now))))
+    departs(format!("its answer differs in {}", text::few(differing_keys(&recorded, &now))))
 }

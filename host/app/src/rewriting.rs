@@ -205,8 +205,8 @@ impl RewriterRun {
     }
 
     /// Waits until it is stopped or its deadline passes.
-    pub async fn over(&self) {
-        self.run.clock.over().await;
+    pub async fn wait_until_over(&self) {
+        self.run.clock.wait_until_over().await;
     }
 
     /// Returns true if it was stopped.
@@ -265,7 +265,7 @@ impl RewriterRun {
     /// The role calls of the run, of which so many have been made, over these tables alone.
     #[must_use]
     pub fn calls(&self, problem: Problem, tables: &[String], made: u64) -> RewriterCalls {
-        let context = Context::new(&self.host, problem, &self.run).within(tables);
+        let context = Context::new(&self.host, problem, &self.run).with_tables(tables);
         // The host has asked for plans and times of the data, which the calls get.
         self.run.taint.note_asked();
         context.notes.skip_calls((Role::Rewriter, String::new(), None), made);
@@ -298,7 +298,7 @@ impl RewriterCalls {
         tokio::select! {
             biased;
             proposed = self.rewrite(rewriter, original, best, plan, history) => Some(proposed),
-            () = event_log.over(Role::Rewriter, self.0.run.clock.over()) => None,
+            () = event_log.over(Role::Rewriter, self.0.run.clock.wait_until_over()) => None,
         }
     }
 
@@ -310,7 +310,7 @@ impl RewriterCalls {
         plan: &Plan,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, RoleError> {
-        let prepared = self.0.prepare(Role::Rewriter, None, Vec::new(), None).await;
+        let prepared = self.0.start_call(Role::Rewriter, None, Vec::new(), None).await;
         let call = prepared.call.clone();
         let proposed = rewriter.rewrite(call, original, best, plan, &self.0.catalog, history).await;
         prepared.end(proposed.as_ref().err().cloned(), || ()).await;

@@ -52,9 +52,9 @@ impl Meter {
 
 /// The callbacks of a search.
 pub struct Callbacks<'a> {
-    /// Is told of each event.
+    /// The observer of its events.
     pub observer: Arc<dyn Observer>,
-    /// Answers questions to the user; for `None` they have no answer.
+    /// The answers to its questions to the user; `None` if it may ask none.
     pub ask: Option<&'a dyn Ask>,
 }
 
@@ -404,7 +404,7 @@ impl Host {
         ask: Option<&dyn Ask>,
     ) -> Result<SearchReport, Error> {
         if !self.has_warned_of_idle.swap(true, Ordering::Relaxed) {
-            self.idle().iter().for_each(|message| run.trace.warn(message));
+            self.idle_warnings().iter().for_each(|message| run.trace.warn(message));
         }
         let report = run.unless_departed(search::search(self, problem, run, ask)).await;
         let mut report = report.and_then(|report| match run.find_lack_of_all() {

@@ -45,7 +45,7 @@ pub(crate) struct Solved {
 
 impl Solved {
     /// All that a dependent may name: what this one may, and this one.
-    pub(crate) fn lends(&self) -> Vec<Relation> {
+    pub(crate) fn relations_for_dependents(&self) -> Vec<Relation> {
         let own = Relation {
             name: self.name.clone(),
             sql: self.candidate.sql.clone(),
@@ -59,7 +59,7 @@ impl Solved {
 /// those that it uses.
 pub(crate) fn relations_of<'a>(solved: impl IntoIterator<Item = &'a Solved>) -> Vec<Relation> {
     let mut relations: Vec<Relation> = Vec::new();
-    for relation in solved.into_iter().flat_map(Solved::lends) {
+    for relation in solved.into_iter().flat_map(Solved::relations_for_dependents) {
         if !relations.iter().any(|known| known.name == relation.name) {
             relations.push(relation);
         }
@@ -83,7 +83,7 @@ impl TaskRunner for Runner {
         }
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
         let prepared =
-            self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
+            self.context.start_call(Role::Solver, Some(&task), relations.clone(), None).await;
         let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
         let mut question = None;
         let (mut observation, solved, error) =
@@ -106,7 +106,7 @@ impl TaskRunner for Runner {
 impl Runner {
     /// A task that is a retrieval query: its hits are those of its observation.
     async fn retrieve(&self, task: &Arc<Task>, query: &RetrievalQuery) -> Observation {
-        let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
+        let prepared = self.context.start_call(Role::Solver, Some(task), Vec::new(), None).await;
         let query =
             RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
         let found = prepared.call.ports.retrieval.find(&[query]).await.into_iter().next();
@@ -282,7 +282,7 @@ impl Runner {
             self.context.run.trace.propose(&task.id, &candidate);
             match prepared.sql.run(&candidate.sql).await {
                 Ok(results) => {
-                    if let Some(reason) = unacceptable(&self.context, &results) {
+                    if let Some(reason) = why_unacceptable(&self.context, &results) {
                         self.give_reason(task, &candidate, &reason);
                         *why = Some(reason);
                         continue;
@@ -454,7 +454,7 @@ fn make_settled_candidate(task: &Task, settled: Settled<'_>) -> Candidate {
 }
 
 /// Returns why a result is no acceptable answer, if a doubt leaves no confidence in it.
-pub(crate) fn unacceptable(context: &Context, results: &ResultSet) -> Option<String> {
+pub(crate) fn why_unacceptable(context: &Context, results: &ResultSet) -> Option<String> {
     let doubts = select_doubts(context, results);
     let (_, doubt) = most_confidence(&doubts).filter(|(most, _)| *most <= 0.0)?;
     Some(format!("not acceptable: {}", doubt.text))
@@ -508,7 +508,7 @@ impl Replanner for PlannerSteps {
         fresh: usize,
     ) -> Result<Step, RoleError> {
         let planner = self.context.run.plugins.for_role(Role::Planner)?;
-        let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
+        let prepared = self.context.start_call(Role::Planner, None, Vec::new(), None).await;
         let problem = &self.context.problem;
         let catalog = &self.context.catalog;
         let call = prepared.call.clone();

@@ -319,7 +319,7 @@ mod tests {
         let granted = Settings { tables: vec!["cust*".to_owned()], ..one.clone() };
         let shared = Shared::new();
         let host = async |settings: &Settings| {
-            Host::beside(settings.clone(), &shared, &Silent).await.unwrap()
+            Host::open_beside(settings.clone(), &shared, &Silent).await.unwrap()
         };
         let one = host(&one).await;
         let granted = host(&granted).await;
@@ -335,7 +335,7 @@ mod tests {
         );
         // With the last of them they are gone: the notes are missed.
         drop((one, beside));
-        assert!(Host::beside(other, &shared, &Silent).await.is_err());
+        assert!(Host::open_beside(other, &shared, &Silent).await.is_err());
     }
 
     #[tokio::test(flavor = "multi_thread")]

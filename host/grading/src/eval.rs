@@ -235,8 +235,8 @@ fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Differ
             }
         })
         .collect();
-    let missing = lacking(&expected, &answer);
-    let unexpected = lacking(&answer, &expected);
+    let missing = rows_only_in(&expected, &answer);
+    let unexpected = rows_only_in(&answer, &expected);
     let same = missing.is_empty() && unexpected.is_empty();
     let place = expected
         .iter()
@@ -259,7 +259,7 @@ fn by_name(expected: &[String], answer: &[String]) -> Option<Vec<usize>> {
 }
 
 /// The first rows that `others` lack, each as often as it is missing there.
-fn lacking(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Value>> {
+fn rows_only_in(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Value>> {
     let mut left: BTreeMap<String, u64> = BTreeMap::new();
     others.iter().for_each(|row| *left.entry(key(row)).or_default() += 1);
     let mut lacking = Vec::new();

@@ -228,7 +228,7 @@ impl<'a> Answers<'a> {
     }
 
     /// The reply whose turn it is, if it is there.
-    fn ready(&mut self) -> Option<Reply> {
+    fn take_ready(&mut self) -> Option<Reply> {
         let (place, (reply, bytes)) =
             if self.is_due() { self.waiting.pop_first()? } else { return None };
         self.next.1 = place + 1;
@@ -436,7 +436,7 @@ impl Stream for Answers<'_> {
             if this.stopped.is_none() && this.stop.as_mut().poll(cx).is_ready() {
                 this.halt(Stopped::Interrupted);
             }
-            if let Some(reply) = this.ready() {
+            if let Some(reply) = this.take_ready() {
                 return Poll::Ready(Some(reply));
             }
             this.fill(cx);
@@ -560,10 +560,10 @@ mod tests {
         answers.wait(1, reply(HELD / 2));
         assert!(answers.has_room());
         answers.wait(2, reply(HELD / 2));
-        assert!(!answers.has_room() && answers.ready().is_none());
+        assert!(!answers.has_room() && answers.take_ready().is_none());
         answers.wait(0, reply(1));
         let given: Vec<usize> =
-            std::iter::from_fn(|| answers.ready()).map(|reply| reply.bytes()).collect();
+            std::iter::from_fn(|| answers.take_ready()).map(|reply| reply.bytes()).collect();
         assert_eq!((given, answers.held), (vec![1, HELD / 2, HELD / 2], 0));
         // And by their number.
         for place in 4..4 + WINDOW as u64 {

@@ -277,7 +277,7 @@ async fn read_tables(
 /// Adds a line to a file, on a line of its own whatever the file ends with.
 fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
     let ends_open = std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|&b| b != b'\n'));
-    let mut text = serde_json::to_string(line).map_err(Failure::unwritable)?;
+    let mut text = serde_json::to_string(line).map_err(Failure::unwritable_document)?;
     if ends_open {
         text.insert(0, '\n');
     }
