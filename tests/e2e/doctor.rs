@@ -115,9 +115,9 @@ fn people_read_a_line_for_each_part() {
     let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(10), "{stderr}");
     let lines: Vec<&str> = stdout.lines().collect();
-    let words = |line: &&str| line.split_whitespace().next().unwrap().to_owned();
     assert!(
-        lines.iter().all(|line| ["ok", "warn", "fail", "fix:"].contains(&words(line).as_str())),
+        lines.iter().all(|line| ["ok", "warn", "fail", "fix:"]
+            .contains(&line.split_whitespace().next().unwrap())),
         "{stdout}"
     );
     let failed = lines.iter().position(|line| line.starts_with("fail  database")).unwrap();

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 /// Each habit with the number of its occurrences. A change that lowers one lowers it here, too.
 const MOST: [(&str, usize); 6] = [
-    ("functions named by a participle", 52),
+    ("functions named by a participle", 42),
     ("functions called `of`", 1),
     ("documents that begin with What, Whether, How, Where or Who", 4),
     ("tuples that a `let` takes apart at once", 7),
-    ("closures with a name", 1_559),
-    ("lines over 100 characters", 62),
+    ("closures with a name", 1_487),
+    ("lines over 100 characters", 47),
 ];
 
 /// Participles that do not end in `ed`. Those that are verbs as well (`read`, `put`) are none.

@@ -114,9 +114,7 @@ fn what_nobody_answered_is_a_miss_with_a_hint() {
 fn doctor_and_config_tell_of_it_and_what_is_wrong_with_it() {
     let place = Place::new();
     suite(&place);
-    let doctor =
-        || run_command(&mut place.words("doctor --db shop.sqlite --llm replay:recorded.jsonl"));
-    let well = doctor();
+    let well = run_command(&mut place.words("doctor --db shop.sqlite --llm replay:recorded.jsonl"));
     let expected =
         "ok    endpoint     no endpoint is needed: `recorded.jsonl` answers for `recorded`";
     assert!(well.code == 0 && well.stdout.contains(expected), "{}", well.all());
@@ -131,7 +129,8 @@ fn doctor_and_config_tell_of_it_and_what_is_wrong_with_it() {
         std::fs::write(path, format!("{text}{{\"id\": \"q2\"}}\n")).unwrap();
     }
     break_it(&place.path().join("recorded.jsonl"));
-    let broken = doctor();
+    let broken =
+        run_command(&mut place.words("doctor --db shop.sqlite --llm replay:recorded.jsonl"));
     assert!(broken.code == 10 && broken.stdout.contains("fail  endpoint"), "{}", broken.all());
     assert!(broken.stdout.contains("line 2: missing field `candidates`"), "{}", broken.all());
     let refused = search(&place, "", QUESTION);

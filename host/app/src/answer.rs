@@ -46,38 +46,18 @@ pub(crate) fn document(
     times: Times,
     mut warnings: Vec<String>,
 ) -> AnswerDocument {
-    if let Some(grounded) = grounded {
-        if let Some((task, candidate)) = &grounded.candidate {
-            context
-                .run
-                .trace
-                .settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
-        }
-        warnings.extend(grounded.answer.caveats.iter().cloned());
-        warnings.extend(doubt_of_reward(context, grounded));
-        // A caveat of the aggregator as a rule repeats the doubts about its rows.
-        for doubt in grounded.results.profile().warnings {
-            if !warnings.iter().any(|known| known.contains(&doubt)) {
-                warnings.push(doubt);
-            }
-        }
-        warnings.extend(departure(&context.run.settings));
+    if let Some((task, candidate)) = grounded.and_then(|grounded| grounded.candidate.as_ref()) {
+        context
+            .run
+            .trace
+            .settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
     }
     let spent = context.run.ledger.spending();
+    add_warnings(context, grounded, spent.log_dropped, &mut warnings);
     let ids: Vec<TaskId> = worked.graph.tasks.iter().map(|task| task.id.clone()).collect();
     let mut candidates = context.run.trace.candidates();
     for known in &mut candidates {
         known.judged = context.notes.judgements_of(&known.task, &known.sql);
-    }
-    if spent.log_dropped > 0 {
-        warnings.push(format!(
-            "{} bytes of plugins' remarks went over the quota and were dropped",
-            spent.log_dropped
-        ));
-    }
-    let unlisted = context.run.trace.count_unlisted();
-    if unlisted > 0 {
-        warnings.push(format!("{unlisted} more candidates were proposed than are listed"));
     }
     AnswerDocument {
         schema: ANSWER_SCHEMA.to_owned(),
@@ -127,6 +107,36 @@ pub(crate) fn document(
     }
 }
 
+/// Adds the warnings about an answer and about what its document leaves out: `log_dropped` is the
+/// number of bytes of remarks that were dropped.
+fn add_warnings(
+    context: &Context,
+    grounded: Option<&Grounded>,
+    log_dropped: u64,
+    warnings: &mut Vec<String>,
+) {
+    if let Some(grounded) = grounded {
+        warnings.extend(grounded.answer.caveats.iter().cloned());
+        warnings.extend(doubt_of_reward(context, grounded));
+        // A caveat of the aggregator as a rule repeats the doubts about its rows.
+        for doubt in grounded.results.profile().warnings {
+            if !warnings.iter().any(|known| known.contains(&doubt)) {
+                warnings.push(doubt);
+            }
+        }
+        warnings.extend(departure(&context.run.settings));
+    }
+    if log_dropped > 0 {
+        warnings.push(format!(
+            "{log_dropped} bytes of plugins' remarks went over the quota and were dropped"
+        ));
+    }
+    let unlisted = context.run.trace.count_unlisted();
+    if unlisted > 0 {
+        warnings.push(format!("{unlisted} more candidates were proposed than are listed"));
+    }
+}
+
 /// The origin of an answer; `None` where metrics are defined and a recording replies, which does
 /// not say.
 fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
@@ -173,17 +183,16 @@ fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
 }
 
 pub(crate) fn cost(spent: &Spent) -> CostReport {
-    let dollars = |micros: u64| micros as f64 / 1e6;
     CostReport {
         saved: SavedReport {
             input_tokens: spent.saved_input_tokens,
             output_tokens: spent.saved_output_tokens,
-            usd: spent.saved_micros.map(dollars),
+            usd: spent.saved_micros.map(|micros: u64| micros as f64 / 1e6),
         },
         calls: spent.calls,
         input_tokens: spent.input_tokens,
         output_tokens: spent.output_tokens,
-        usd: spent.cost_micros.map(dollars),
+        usd: spent.cost_micros.map(|micros: u64| micros as f64 / 1e6),
         sql_runs: spent.sql_runs,
         by_purpose: spent.by_purpose.clone(),
         cut_off: 0,

@@ -350,7 +350,7 @@ impl AuditReader {
 
     /// Lines so far that are no entries, which are left out.
     #[must_use]
-    pub fn wrong(&self) -> u64 {
+    pub fn unreadable_lines(&self) -> u64 {
         self.wrong
     }
 
@@ -494,7 +494,7 @@ mod tests {
         fs::write(folder.join(FILE), format!("{}\nno entry\n{{}}\n", forged.unwrap())).unwrap();
         let mut reader = AuditReader::new(&folder.join(FILE));
         let entries = reader.read().unwrap();
-        assert_eq!((entries.len(), reader.wrong()), (1, 2));
+        assert_eq!((entries.len(), reader.unreadable_lines()), (1, 2));
         assert!(!entries[0].why.contains('\u{1b}') && entries[0].why.len() < 4_000);
     }
 
@@ -532,7 +532,7 @@ mod tests {
         assert_eq!(reader.read().unwrap().len(), 2);
         log.record(&entry);
         assert_eq!(reader.read().unwrap().len(), 1);
-        assert_eq!(reader.wrong(), 0);
+        assert_eq!(reader.unreadable_lines(), 0);
     }
 
     #[test]

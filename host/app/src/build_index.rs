@@ -174,13 +174,14 @@ impl Host {
         };
         let texts = Index::new(&run.catalog, sources).texts();
         let prefixes = self.settings.model.embedding_prefixes.clone();
-        let nothing = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
         let in_flight = self.settings.limits.llm_in_flight;
         let embedder = ModelEmbedder::new(
             Arc::clone(model),
-            (name.clone(), prefixes),
+            name.clone(),
+            prefixes,
             Arc::default(),
-            nothing,
+            Arc::default(),
+            Arc::clone(&run.catalog),
             in_flight,
         );
         match embedder.embed(&texts).await {

@@ -269,7 +269,7 @@ impl HostBuilder {
     /// As [`HostBuilder::open`].
     pub async fn open_with(mut self, observer: &dyn Observer) -> Result<Host, Error> {
         let shared = self.shared.take().unwrap_or_default();
-        Host::beside(self.into_settings()?, &shared, observer).await
+        Host::open_beside(self.into_settings()?, &shared, observer).await
     }
 
     fn fail(&mut self, error: Error) {

@@ -54,7 +54,7 @@ impl Builtin {
 
 /// The component of the hostile plugin of the tests, which is no built-in plugin and has no name
 /// here; `None` in a build without plugins.
-pub(crate) fn hostile() -> Option<Vec<u8>> {
+pub(crate) fn hostile_component() -> Option<Vec<u8>> {
     HOSTILE.and_then(|(packed, size)| zstd::bulk::decompress(packed, size).ok())
 }
 

@@ -40,7 +40,7 @@ impl Clock {
     }
 
     /// Ends when the time is over.
-    pub(crate) async fn over(&self) {
+    pub(crate) async fn wait_until_over(&self) {
         let late = async {
             match self.deadline() {
                 Some(deadline) => tokio::time::sleep_until(deadline).await,
@@ -60,7 +60,7 @@ impl Clock {
     }
 
     /// Returns how much of the time is left, as one of the few steps that plugins are told.
-    pub(crate) fn left(&self) -> TimeLeft {
+    pub(crate) fn time_left(&self) -> TimeLeft {
         let Some(limit) = self.limit() else { return TimeLeft::Plenty };
         match limit.checked_sub(self.started.elapsed()) {
             None => TimeLeft::Over,
@@ -76,8 +76,8 @@ impl Time for Clock {
         Self::is_over(self)
     }
 
-    async fn over(&self) {
-        Self::over(self).await;
+    async fn wait_until_over(&self) {
+        Self::wait_until_over(self).await;
     }
 }
 
@@ -90,10 +90,10 @@ mod tests {
         let clock = Clock::new(Some(Duration::ZERO), Stop::new());
         let of_a_model = clock.clone();
         assert!(of_a_model.is_over());
-        of_a_model.over().await;
+        of_a_model.wait_until_over().await;
         clock.allow(Duration::from_secs(3_600));
         assert!(!of_a_model.is_over());
-        assert!(matches!(of_a_model.left(), TimeLeft::Plenty));
+        assert!(matches!(of_a_model.time_left(), TimeLeft::Plenty));
         clock.stop.trigger();
         assert!(of_a_model.is_over());
     }
@@ -105,7 +105,7 @@ mod tests {
         assert!(
             !clock.is_over()
                 && clock.deadline().is_none()
-                && matches!(clock.left(), TimeLeft::Plenty)
+                && matches!(clock.time_left(), TimeLeft::Plenty)
         );
     }
 }

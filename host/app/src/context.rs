@@ -163,19 +163,19 @@ impl Context {
 
     /// Returns the context of a role call outside of a search. `catalog` is the one that the role
     /// is shown; `None` for all that is granted.
-    pub(crate) fn apart(self, apart: Apart, catalog: Option<Catalog>) -> Self {
+    pub(crate) fn outside_search(self, apart: Apart, catalog: Option<Catalog>) -> Self {
         let catalog = catalog.map_or_else(|| Arc::clone(&self.catalog), Arc::new);
         Self { apart: Some(apart), catalog, ..self }
     }
 
     /// Returns the context over another catalog that roles are shown.
-    pub(crate) fn showing(self, catalog: Arc<Catalog>) -> Self {
+    pub(crate) fn with_catalog(self, catalog: Arc<Catalog>) -> Self {
         Self { catalog, ..self }
     }
 
     /// Returns the context over the tables of one statement: the roles that are called see no
     /// others, in the catalog or by the port `inspect`.
-    pub(crate) fn within(&self, tables: &[String]) -> Self {
+    pub(crate) fn with_tables(&self, tables: &[String]) -> Self {
         let catalog =
             self.run.catalog.narrow(tables.iter().map(|table| (table.as_str(), [].as_slice())));
         Self { catalog: Arc::new(catalog), within: Some(tables.into()), ..self.clone() }

@@ -8,6 +8,6 @@ pub use crate::executors::{
     is_database_file, suffixes, suite_databases,
 };
 pub use crate::open::{
-    doubting, doubting_within, inspect_server, open_database, role_sql, run_as_answer,
+    doubting_within, inspect_server, open_database, role_sql, run_as_answer, with_doubts,
 };
 pub use crate::quotes::with_single_quotes;

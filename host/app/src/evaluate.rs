@@ -37,7 +37,7 @@ impl EvaluateOfTask {
         let _slot = self.context.acquire_nested_slot().await;
         let from = Some((self.caller, ticket));
         let prepared =
-            self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
+            self.context.start_call(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
         let calibrated = calibrator.calibrate(prepared.call.clone(), claims).await;
         prepared.end(calibrated.as_ref().err().cloned(), || ()).await;
         calibrated
@@ -53,7 +53,7 @@ impl EvaluateOfTask {
     ) -> Result<Vec<Verdict>, RoleError> {
         let from = Some((self.caller, ticket));
         let prepared =
-            self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
+            self.context.start_call(Role::Reward, Some(task), self.relations.clone(), from).await;
         let judged = self.judge(&prepared, task, candidates).await;
         let reported = judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default();
         let error = judged.as_ref().err();
@@ -113,14 +113,14 @@ impl EvaluateOfTask {
     }
 }
 
-fn unavailable(error: &RoleError) -> PortError {
+fn unavailable_error(error: &RoleError) -> PortError {
     PortError::Unavailable(error.to_string())
 }
 
 #[async_trait]
 impl EvaluatePort for EvaluateOfTask {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.call_calibrator(HOST, &claims).await.map_err(|error| unavailable(&error))
+        self.call_calibrator(HOST, &claims).await.map_err(|error| unavailable_error(&error))
     }
 
     async fn issue_reward(
@@ -135,7 +135,9 @@ impl EvaluatePort for EvaluateOfTask {
                     "a reward judges the candidates of a task".to_owned(),
                 ));
             };
-            this.call_reward(ticket, task, candidates).await.map_err(|error| unavailable(&error))
+            this.call_reward(ticket, task, candidates)
+                .await
+                .map_err(|error| unavailable_error(&error))
         })
     }
 }

@@ -102,7 +102,7 @@ static TABLE: [Engine; 7] = [
 
 impl Engine {
     /// Returns whether a path is that of one of its databases.
-    fn claims(&self, path: &Path) -> bool {
+    fn has_ending_of(&self, path: &Path) -> bool {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let is_its_ending = self.endings.contains(&ending.as_str());
         let files = self.entry.and_then(|entry| entry.files.as_ref());
@@ -153,8 +153,9 @@ impl Executor {
         if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
             return Err(Error::Config(format!("no executor for `{scheme}:` databases: {tip}")));
         }
-        let engines: Vec<String> =
-            Self::all().map(|each| format!("{} ({})", each.takes(), each.forms())).collect();
+        let engines: Vec<String> = Self::all()
+            .map(|each| format!("{} ({})", each.describe_addresses(), each.forms()))
+            .collect();
         Err(Error::Config(format!(
             "no executor for `{scheme}:` databases; this version takes {}",
             either(&engines)
@@ -163,7 +164,7 @@ impl Executor {
 
     fn for_path(path: &Path) -> Result<Self, Error> {
         let [first, ..] = &TABLE;
-        TABLE.iter().find(|engine| engine.claims(path)).unwrap_or(first).executor()
+        TABLE.iter().find(|engine| engine.has_ending_of(path)).unwrap_or(first).executor()
     }
 
     /// Returns the forms of its addresses: `PATH or sqlite:PATH`.
@@ -189,7 +190,7 @@ impl Executor {
 
     /// Returns the values that `--db` takes for it, as the end of "--db takes …".
     #[must_use]
-    pub fn takes(self) -> &'static str {
+    pub fn describe_addresses(self) -> &'static str {
         self.entry.takes
     }
 

@@ -12,19 +12,19 @@ use syrch_core::ports::PortError;
 pub(crate) struct GivenUp(Arc<Mutex<BTreeMap<Retriever, Duration>>>);
 
 impl GivenUp {
-    pub(crate) fn has(&self, retriever: &Retriever) -> bool {
+    pub(crate) fn has_given_up(&self, retriever: &Retriever) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(retriever)
     }
 
     /// Does the work of retrievers, unless one of them has been given up or is now, since it takes
     /// longer than that.
-    pub(crate) async fn within<'a, T>(
+    pub(crate) async fn work_within<'a, T>(
         &self,
         retrievers: impl IntoIterator<Item = &'a Retriever> + Clone,
         patience: Duration,
         work: impl Future<Output = Result<T, PortError>>,
     ) -> Result<T, PortError> {
-        if retrievers.clone().into_iter().any(|retriever| self.has(retriever)) {
+        if retrievers.clone().into_iter().any(|retriever| self.has_given_up(retriever)) {
             return Err(PortError::Unsupported);
         }
         match tokio::time::timeout(patience, work).await {
@@ -70,7 +70,7 @@ mod tests {
         let given_up = GivenUp::default();
         let begin = tokio::time::Instant::now();
         let hangs = || pending::<Result<(), PortError>>();
-        let late = given_up.within([&Retriever::Vector], PATIENCE, hangs()).await.unwrap_err();
+        let late = given_up.work_within([&Retriever::Vector], PATIENCE, hangs()).await.unwrap_err();
         assert!(
             matches!(&late, PortError::Unavailable(why) if why.contains("longer than 10 s")),
             "{late}"
@@ -78,12 +78,15 @@ mod tests {
         // It is not waited for again in this search, and the others are not concerned.
         for work in [given_up.clone(), given_up.clone()] {
             assert_eq!(
-                work.within([&Retriever::Vector], PATIENCE, hangs()).await,
+                work.work_within([&Retriever::Vector], PATIENCE, hangs()).await,
                 Err(PortError::Unsupported)
             );
         }
         assert_eq!(begin.elapsed().as_secs(), PATIENCE.as_secs());
-        assert_eq!(given_up.within([&Retriever::Lexical], PATIENCE, ready(Ok(7))).await, Ok(7));
+        assert_eq!(
+            given_up.work_within([&Retriever::Lexical], PATIENCE, ready(Ok(7))).await,
+            Ok(7)
+        );
         assert_eq!(
             given_up.warnings(),
             ["the search went on without the retriever `vector`, which took longer than 10 s"]
@@ -95,8 +98,11 @@ mod tests {
     async fn a_failure_is_no_reason_to_give_up() {
         let given_up = GivenUp::default();
         let failed = given_up
-            .within([&Retriever::Vector], PATIENCE, ready(Err::<(), _>(PortError::Budget)))
+            .work_within([&Retriever::Vector], PATIENCE, ready(Err::<(), _>(PortError::Budget)))
             .await;
-        assert_eq!((failed, given_up.has(&Retriever::Vector)), (Err(PortError::Budget), false));
+        assert_eq!(
+            (failed, given_up.has_given_up(&Retriever::Vector)),
+            (Err(PortError::Budget), false)
+        );
     }
 }

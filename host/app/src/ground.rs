@@ -10,7 +10,7 @@ use syrch_scheduler::Run;
 
 use crate::context::Context;
 use crate::context::prepare::Prepared;
-use crate::runner::{Solved, limit_confidence, relations_of, unacceptable};
+use crate::runner::{Solved, limit_confidence, relations_of, why_unacceptable};
 
 /// An answer with the rows that are its ground.
 pub(crate) struct Grounded {
@@ -40,7 +40,7 @@ pub(crate) async fn aggregate(
         solved.iter().map(|(task, solved)| make_finished(task, solved)).collect();
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
     let aggregator = context.run.plugins.for_role(Role::Aggregator)?;
-    let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
+    let prepared = context.start_call(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
     let answer =
         aggregator.aggregate(call, &prepared.problem, &run.graph, &finished, &run.seen).await;
@@ -84,7 +84,7 @@ async fn ground(
     if task.text.trim() != context.problem.question.trim() {
         results = prepared.sql.run(&candidate.sql).await.unwrap_or(results);
     }
-    if let Some(reason) = unacceptable(context, &results) {
+    if let Some(reason) = why_unacceptable(context, &results) {
         warnings.push(format!("the answer of task {} is {reason}", answer.task));
         return Ok(None);
     }
@@ -114,7 +114,7 @@ async fn own_statement(
         Ok(results) => results,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    if let Some(reason) = unacceptable(context, &results) {
+    if let Some(reason) = why_unacceptable(context, &results) {
         return Ok(Err(reason));
     }
     let signals = Signals {
@@ -160,7 +160,7 @@ async fn choose_candidate(
     let other = ground.others.iter().find(|other| other.id == *id);
     let other =
         other.ok_or_else(|| invalid(&format!("is no candidate of task {}", answer.task)))?;
-    let prepared = context.prepare(Role::Aggregator, None, ground.relations.clone(), None).await;
+    let prepared = context.start_call(Role::Aggregator, None, ground.relations.clone(), None).await;
     let results = prepared
         .sql
         .run(&other.sql)

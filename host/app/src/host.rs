@@ -101,7 +101,7 @@ impl StrategyPlugins {
 
     /// Makes the plugins of a host with that plugin alone, of which nothing but its own role is
     /// called.
-    fn only(plugin: &Configured) -> Self {
+    fn from_plugin(plugin: &Configured) -> Self {
         let roles = BTreeMap::from([(plugin.role(), plugin.clone())]);
         Self { roles, solvers: BTreeMap::new() }
     }
@@ -209,14 +209,14 @@ impl Host {
     /// # Errors
     /// When the database cannot be opened, a setting is wrong, or a plugin is refused.
     pub async fn open(settings: Settings, observer: &dyn Observer) -> Result<Self, Error> {
-        Self::beside(settings, &Shared::new(), observer).await
+        Self::open_beside(settings, &Shared::new(), observer).await
     }
 
     /// Opens a host beside other hosts of this process.
     ///
     /// # Errors
     /// As [`Host::open`].
-    pub async fn beside(
+    pub async fn open_beside(
         settings: Settings,
         shared: &Arc<Shared>,
         observer: &dyn Observer,
@@ -292,7 +292,7 @@ impl Host {
         let semantics = meaning.as_ref().map(|meaning| &meaning.semantics);
         let model = open_model(&settings, &database, semantics, shared)?;
         let semantics = meaning.map(|meaning| meaning.semantics);
-        let plugins = StrategyPlugins::only(&plugin);
+        let plugins = StrategyPlugins::from_plugin(&plugin);
         let host = Self::from_parts(settings, database, model, plugins, shared);
         Ok((Self { semantics, ..host }, plugin))
     }
@@ -394,7 +394,7 @@ impl Host {
     }
 
     /// Warnings about what the user configured for retrieval and what is empty.
-    pub(crate) fn idle(&self) -> Vec<String> {
+    pub(crate) fn idle_warnings(&self) -> Vec<String> {
         let retrieval = &self.settings.retrieval;
         let knowledge = &self.known.knowledge;
         fn note_if_empty(what: &str, path: &Option<PathBuf>, is_empty: bool) -> Option<String> {
@@ -446,7 +446,7 @@ mod tests {
         settings.strategy.roles.insert(Role::Rewriter, PluginSource::File(file.clone()));
         let shared = Shared::new();
         let untrusted = async |settings: &Settings| {
-            let host = Host::beside(settings.clone(), &shared, &Silent).await.unwrap();
+            let host = Host::open_beside(settings.clone(), &shared, &Silent).await.unwrap();
             assert!(host.untrusted.is_empty(), "it is not loaded yet");
             host.with_rewriter(&Silent).await.unwrap().untrusted
         };

@@ -1,7 +1,7 @@
 //! Items that the crates `syrch-grading` and `syrch-optimizing` need beyond the public interface.
 //! No other program should use them: they may change with every version.
 
-pub use crate::journal_settings::{journal_settings, lasting};
+pub use crate::journal_settings::{journal_settings, lasting_settings};
 pub use crate::knowledge::{BuiltIndex, TermsOf};
 pub use crate::open::{asks_endpoint, check_prices};
 pub use crate::record::read_end;

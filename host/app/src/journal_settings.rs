@@ -30,7 +30,7 @@ pub fn journal_settings(settings: &Settings) -> Value {
 /// of a graded run. Each question names its database, and where and for how long journals and
 /// cached replies are stored changes no answer.
 #[must_use]
-pub fn lasting(settings: &Value) -> Value {
+pub fn lasting_settings(settings: &Value) -> Value {
     let mut settings = settings.clone();
     if let Some(settings) = settings.as_object_mut() {
         ["database", "journal", "cache"].iter().for_each(|key| drop(settings.shift_remove(*key)));

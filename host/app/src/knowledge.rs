@@ -337,7 +337,8 @@ fn read_lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
 /// Parses a line. An error shows by `form` how one is written.
 fn parse_line<T: for<'de> Deserialize<'de>>(
     path: &Path,
-    (what, form): (&str, &str),
+    what: &str,
+    form: &str,
     number: usize,
     line: &str,
 ) -> Result<T, Error> {
@@ -364,9 +365,7 @@ fn read_notes(path: &Path) -> Result<Vec<Note>, Error> {
         .into_iter()
         .map(|(number, line): (usize, String)| {
             let reported = match line.starts_with('{') {
-                true => {
-                    parse_line(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?
-                }
+                true => parse_line(path, "notes", r#"{"note": "…", "table": "…"}"#, number, &line)?,
                 false => NoteLine { note: line, table: None, column: None },
             };
             Ok(Note {
@@ -421,7 +420,7 @@ pub fn example_lines(path: &Path) -> Result<Vec<(usize, ExampleLine)>, Error> {
         .into_iter()
         .map(|(number, line): (usize, String)| {
             let form = r#"{"question": "…", "sql": "…"}"#;
-            Ok((number, parse_line(path, ("examples", form), number, &line)?))
+            Ok((number, parse_line(path, "examples", form, number, &line)?))
         })
         .collect()
 }

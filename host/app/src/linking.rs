@@ -49,7 +49,7 @@ impl Host {
         let requests = tokio::task::spawn_blocking(move || {
             host.dry_run(&asked.question, async |run| {
                 let context =
-                    Context::new(&host, (*asked).clone(), &run).showing(Arc::clone(&shown));
+                    Context::new(&host, (*asked).clone(), &run).with_catalog(Arc::clone(&shown));
                 run.unless_departed(search::attempt(&Arc::new(context))).await
             })
         });

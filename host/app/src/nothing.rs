@@ -48,7 +48,7 @@ pub(crate) fn no_model(header: &Header, nothing: &Arc<Nothing>) -> Result<Routed
 
 const MISSING: &str = "the journal does not hold this";
 
-fn missing<T>() -> Result<T, SqlError> {
+fn no_database<T>() -> Result<T, SqlError> {
     Err(SqlError::new(SqlErrorKind::Unavailable, MISSING))
 }
 
@@ -86,19 +86,19 @@ impl Database for Nothing {
     }
 
     fn compose(&self, _: &SqlQuery) -> Result<String, SqlError> {
-        missing()
+        no_database()
     }
 
     async fn check(&self, _: &SqlQuery) -> Result<Facts, SqlError> {
-        missing()
+        no_database()
     }
 
     async fn explain(&self, _: &SqlQuery) -> Result<Plan, SqlError> {
-        missing()
+        no_database()
     }
 
     async fn run(&self, _: &SqlQuery) -> Result<ResultSet, SqlError> {
-        missing()
+        no_database()
     }
 
     async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {

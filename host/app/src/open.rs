@@ -40,7 +40,7 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
 /// The database with the doubts about the results of its statements, for statements that a user
 /// writes: nothing of them is hidden.
 #[must_use]
-pub fn doubting(database: &Arc<dyn Database>) -> Arc<dyn Database> {
+pub fn with_doubts(database: &Arc<dyn Database>) -> Arc<dyn Database> {
     doubting_within(database, RowsGrant::Full)
 }
 
@@ -56,8 +56,8 @@ pub fn doubting_within(database: &Arc<dyn Database>, grant: RowsGrant) -> Arc<dy
     ))
 }
 
-/// Runs a statement as the answer to a question, in a database of [`doubting`]: its result carries
-/// the doubts about it as that answer, too.
+/// Runs a statement as the answer to a question, in a database of [`with_doubts`]: its result
+/// carries the doubts about it as that answer, too.
 ///
 /// # Errors
 /// As [`Database::run`].
@@ -67,7 +67,7 @@ pub async fn run_as_answer(
     sql: &str,
 ) -> Result<Arc<ResultSet>, SqlError> {
     SqlBinding::new(Memo::new(Arc::clone(database)), Vec::new(), 0)
-        .answering(question, &[])
+        .with_question(question, &[])
         .run(sql)
         .await
 }

@@ -66,7 +66,7 @@ pub fn builtin_component(name: &str) -> Option<Vec<u8>> {
 /// user sees what the sandbox contains. `None` in a build without plugins.
 #[must_use]
 pub fn hostile_component() -> Option<Vec<u8>> {
-    builtin::hostile()
+    builtin::hostile_component()
 }
 
 /// Loads a plugin and describes it.
@@ -104,7 +104,9 @@ pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Er
     let label = source.to_string();
     let source = &granted::resolve(source, settings)?;
     let bytes = match source {
-        PluginSource::Builtin(name) => builtin_component(name).ok_or_else(|| unknown(name))?,
+        PluginSource::Builtin(name) => {
+            builtin_component(name).ok_or_else(|| unknown_plugin(name))?
+        }
         PluginSource::File(path) => {
             read_component(path, &settings.limits).map_err(|error| rejection(&label, error))?
         }
@@ -123,7 +125,7 @@ pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Er
     Ok(Origins { toolchain, producers, is_compiled, names })
 }
 
-fn unknown(name: &str) -> Error {
+fn unknown_plugin(name: &str) -> Error {
     if cfg!(not(feature = "builtins")) {
         return Error::NotBuilt { what: "built-in plugins", feature: "builtins" };
     }
@@ -201,7 +203,7 @@ pub(crate) async fn load(
     let (bytes, known) = match source {
         PluginSource::Builtin(name) => match builtin::find(name) {
             Some(known) => (None, Some(known)),
-            None => return Err(unknown(name)),
+            None => return Err(unknown_plugin(name)),
         },
         // A file may hold a built-in plugin.
         PluginSource::File(path) => {

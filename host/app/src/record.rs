@@ -14,7 +14,7 @@ use syrch_journal::{
 };
 
 use crate::host::{Host, StrategyPlugins};
-use crate::journal_settings::{apply_limits, lasting};
+use crate::journal_settings::{apply_limits, lasting_settings};
 use crate::nothing::{Nothing, no_model};
 use crate::settings::{PluginSource, read_settings};
 use crate::{Error, Observer, Outcome, SearchReport, Settings, Shared};
@@ -96,11 +96,10 @@ fn journal_settings_for(kind: &RunKind, host: &Host) -> Arc<Value> {
     };
     digested(&mut written["database"]);
     if let Some(model) = written.get_mut("model") {
-        let of_model = |address: &mut Value| address.get_mut("base_url").map(digested);
-        of_model(model);
+        model.get_mut("base_url").into_iter().for_each(digested);
         let endpoints = model.get_mut("endpoints").and_then(Value::as_object_mut);
         endpoints.into_iter().flatten().for_each(|(_, endpoint)| {
-            of_model(endpoint);
+            endpoint.get_mut("base_url").into_iter().for_each(digested);
         });
     }
     Arc::new(written)
@@ -146,21 +145,32 @@ pub(crate) fn list_untrusted_roles(header: &Header) -> BTreeSet<Role> {
     header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
 }
 
-/// Checks that a run can be resumed with this host. `identity` is the database's; `None` if the
-/// caller has compared the content of the database itself: then the settings that [`lasting`]
-/// leaves out may differ.
+/// The check that a run is resumed over the database that it began with.
+pub enum DatabaseCheck {
+    /// The identity of the database as it is now must be that of the journal.
+    Identity(Option<String>),
+    /// The caller has compared the content of the database itself.
+    ByCaller,
+}
+
+/// Checks that a run can be resumed with this host. Where the caller has checked the database, the
+/// settings that [`lasting`] leaves out may differ.
 pub(crate) fn check_unchanged(
     host: &Host,
     header: &Header,
-    identity: Option<Option<String>>,
+    database: &DatabaseCheck,
 ) -> Result<(), Error> {
     check_plugins(host, header)?;
     let today = journal_settings_for(&header.kind, host);
-    let mut changed: Vec<String> = match &identity {
-        Some(_) => differing(&header.settings, &today),
-        None => differing(&lasting(&header.settings), &lasting(&today)),
+    let mut changed: Vec<String> = match database {
+        DatabaseCheck::Identity(_) => differing_keys(&header.settings, &today),
+        DatabaseCheck::ByCaller => {
+            differing_keys(&lasting_settings(&header.settings), &lasting_settings(&today))
+        }
     };
-    if identity.is_some_and(|identity| header.database_identity != identity) {
+    if let DatabaseCheck::Identity(identity) = database
+        && header.database_identity != *identity
+    {
         changed.push("the database's content or place".to_owned());
     }
     if list_untrusted_roles(header) != host.untrusted {
@@ -180,7 +190,7 @@ pub(crate) fn check_unchanged(
 }
 
 /// The keys whose values differ; nested ones with dots.
-fn differing(recorded: &Value, now: &Value) -> Vec<String> {
+fn differing_keys(recorded: &Value, now: &Value) -> Vec<String> {
     match (recorded, now) {
         (Value::Object(recorded), Value::Object(now)) => {
             let keys: std::collections::BTreeSet<&String> =
@@ -189,7 +199,7 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
             for key in keys {
                 let a = recorded.get(key).unwrap_or(&Value::Null);
                 let b = now.get(key).unwrap_or(&Value::Null);
-                all.extend(differing(a, b).into_iter().map(|inner: String| {
+                all.extend(differing_keys(a, b).into_iter().map(|inner: String| {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
                 }));
             }
@@ -300,5 +310,5 @@ pub(crate) fn compare(
         return Ok(report);
     }
     let now = serde_json::to_value(&report.document).unwrap_or_default();
-    departs(format!("its answer differs in {}", text::few(differing(&recorded, &now))))
+    departs(format!("its answer differs in {}", text::few(differing_keys(&recorded, &now))))
 }

@@ -141,12 +141,12 @@ pub(crate) fn open_recording(
             "a model that is replayed from a recording cannot be recorded".to_owned(),
         ));
     }
-    Ok(Some(Arc::new(Recording::open(path, &model.models()).map_err(unfit)?)))
+    Ok(Some(Arc::new(Recording::open(path, &model.models()).map_err(unfit_recording)?)))
 }
 
 /// The exchanges of a file, and the models' names.
 fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>), Error> {
-    match format_of(path).map_err(unfit)?.as_deref() {
+    match format_of(path).map_err(unfit_recording)?.as_deref() {
         Some(FORMAT) => {
             let journal = Journal::read(path)?;
             let all = exchanges(&journal)
@@ -155,7 +155,7 @@ fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>)
             Ok((all.collect(), journal.header.models))
         }
         Some(RECORDING) => {
-            let (header, all) = Recording::read(path).map_err(unfit)?;
+            let (header, all) = Recording::read(path).map_err(unfit_recording)?;
             Ok((
                 all.into_iter()
                     .map(|recorded| exchange_from_recording(settings, recorded))
@@ -177,7 +177,7 @@ fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>)
     }
 }
 
-fn unfit(error: RecordingError) -> Error {
+fn unfit_recording(error: RecordingError) -> Error {
     Error::Unfit(error.to_string())
 }
 

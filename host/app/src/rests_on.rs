@@ -78,16 +78,16 @@ impl Basis {
 #[must_use]
 pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
     let basis = basis(settings)?;
-    fn covers(confidence: f64, row: &&Row) -> bool {
+    fn row_has(confidence: f64, row: &&Row) -> bool {
         (row.0..row.1).contains(&confidence) || (row.1 >= 1.0 && confidence >= row.0)
     }
     let name = database_name(&DatabaseUrl::parse(&settings.database));
     let own = basis
         .by_database
         .get(&name)
-        .and_then(|rows| rows.iter().find(|row| covers(confidence, row)));
+        .and_then(|rows| rows.iter().find(|row| row_has(confidence, row)));
     let (low, high, answers, right) =
-        *own.or_else(|| basis.all.iter().find(|row| covers(confidence, row)))?;
+        *own.or_else(|| basis.all.iter().find(|row| row_has(confidence, row)))?;
     let database = own.map(|_| name.clone());
     let elsewhere = !basis.knows(&name);
     let Basis { run, rule, model, databases, .. } = basis;

@@ -62,14 +62,14 @@ impl SharedIndex {
         }
         let knowledge = Arc::clone(&self.knowledge);
         let of = Arc::clone(catalog);
-        let index = Arc::new(aside(move || Index::new(&of, &knowledge.sources)).await?);
+        let index = Arc::new(compute_aside(move || Index::new(&of, &knowledge.sources)).await?);
         *made = Some((Arc::clone(catalog), Arc::clone(&index)));
         Ok(index)
     }
 }
 
 /// Work that computes for long, where it keeps nobody waiting.
-async fn aside<T: Send + 'static>(
+async fn compute_aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, PortError> {
     let done = blocking::await_work(tokio::task::spawn_blocking(work)).await;
@@ -124,12 +124,13 @@ impl Retrieval {
         let work = tokio::spawn(async move {
             let index = shared.get_or_make(&catalog).await?;
             let of = Arc::clone(&index);
-            let found = aside(move || all.iter().map(|query| of.find_now(query)).collect()).await?;
+            let found =
+                compute_aside(move || all.iter().map(|query| of.find_now(query)).collect()).await?;
             Ok((index, found))
         });
         let retrievers = queries.iter().map(|query| &query.retriever);
         self.given_up
-            .within(retrievers, COMPUTED, async {
+            .work_within(retrievers, COMPUTED, async {
                 work.await.map_err(|_| {
                     PortError::Unavailable("the index could not be searched".to_owned())
                 })?
@@ -150,7 +151,7 @@ impl Retrieval {
                 Some(computed) => computed,
                 None => {
                     let work = index.find(query, model.map(|model| model as &dyn Embedder));
-                    self.given_up.within([&query.retriever], WAITED, work).await
+                    self.given_up.work_within([&query.retriever], WAITED, work).await
                 }
             });
         }
@@ -162,7 +163,7 @@ impl Retrieval {
 impl RetrievalPort for Retrieval {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let is_left: Vec<bool> =
-            queries.iter().map(|query| !self.given_up.has(&query.retriever)).collect();
+            queries.iter().map(|query| !self.given_up.has_given_up(&query.retriever)).collect();
         let left: Vec<RetrievalQuery> = queries
             .iter()
             .zip(&is_left)
@@ -189,7 +190,7 @@ impl Embedder for Retrieval {
         match &self.embedder {
             Some(embedder) => {
                 self.given_up
-                    .within([&Retriever::Vector], WAITED, embedder.embed_queries(texts))
+                    .work_within([&Retriever::Vector], WAITED, embedder.embed_queries(texts))
                     .await
             }
             None => Err(PortError::Unsupported),
@@ -223,9 +224,11 @@ impl ModelEmbedder {
 
     pub(crate) fn new(
         model: Arc<dyn ModelProvider>,
-        (name, prefixes): (String, EmbeddingPrefixes),
+        name: String,
+        prefixes: EmbeddingPrefixes,
         knowledge: Arc<Knowledge>,
-        (problem, catalog): (Arc<Problem>, Arc<Catalog>),
+        problem: Arc<Problem>,
+        catalog: Arc<Catalog>,
         in_flight: usize,
     ) -> Self {
         Self {

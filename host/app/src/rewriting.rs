@@ -16,6 +16,7 @@ use tokio::sync::SemaphorePermit;
 
 use crate::answer::cost;
 use crate::context::{Context, RunState};
+use crate::record::DatabaseCheck;
 use crate::report::CostReport;
 use crate::settings::PluginSource;
 use crate::{Error, Host, HostBuilder, Observer, SearchEvent, Settings, record, telemetry};
@@ -101,7 +102,8 @@ impl RewritingHost {
         problem: &Problem,
         settings: Value,
         journal: Option<Result<PathBuf, JournalError>>,
-        (observer, stop): (&Arc<dyn Observer>, &Stop),
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
     ) -> Result<RewriterRun, Error> {
         let kind = RunKind::Optimization(settings);
         let run = self.0.start(id, &problem.clone().into(), kind, journal, observer, stop).await?;
@@ -120,7 +122,8 @@ impl RewritingHost {
         stop: &Stop,
     ) -> Result<RewriterRun, Error> {
         let host = &self.0;
-        record::check_unchanged(host, &journal.header, Some(host.database.identity().await))?;
+        let database = DatabaseCheck::Identity(host.database.identity().await);
+        record::check_unchanged(host, &journal.header, &database)?;
         let id = journal.header.run.clone();
         let catalog = host.database.catalog().await?;
         let mode = Mode::Resume(writer, journal);
@@ -202,8 +205,8 @@ impl RewriterRun {
     }
 
     /// Waits until it is stopped or its deadline passes.
-    pub async fn over(&self) {
-        self.run.clock.over().await;
+    pub async fn wait_until_over(&self) {
+        self.run.clock.wait_until_over().await;
     }
 
     /// Returns true if it was stopped.
@@ -262,7 +265,7 @@ impl RewriterRun {
     /// The role calls of the run, of which so many have been made, over these tables alone.
     #[must_use]
     pub fn calls(&self, problem: Problem, tables: &[String], made: u64) -> RewriterCalls {
-        let context = Context::new(&self.host, problem, &self.run).within(tables);
+        let context = Context::new(&self.host, problem, &self.run).with_tables(tables);
         // The host has asked for plans and times of the data, which the calls get.
         self.run.taint.note_asked();
         context.notes.skip_calls((Role::Rewriter, String::new(), None), made);
@@ -286,26 +289,28 @@ impl RewriterCalls {
     pub async fn call(
         &self,
         rewriter: &dyn Rewriter,
-        statements: (&str, &str),
+        original: &str,
+        best: &str,
         plan: &Plan,
         history: &[Attempt],
     ) -> Option<Result<Option<Proposal>, RoleError>> {
         let event_log = &self.0.run.event_log;
         tokio::select! {
             biased;
-            proposed = self.rewrite(rewriter, statements, plan, history) => Some(proposed),
-            () = event_log.over(Role::Rewriter, self.0.run.clock.over()) => None,
+            proposed = self.rewrite(rewriter, original, best, plan, history) => Some(proposed),
+            () = event_log.over(Role::Rewriter, self.0.run.clock.wait_until_over()) => None,
         }
     }
 
     async fn rewrite(
         &self,
         rewriter: &dyn Rewriter,
-        (original, best): (&str, &str),
+        original: &str,
+        best: &str,
         plan: &Plan,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, RoleError> {
-        let prepared = self.0.prepare(Role::Rewriter, None, Vec::new(), None).await;
+        let prepared = self.0.start_call(Role::Rewriter, None, Vec::new(), None).await;
         let call = prepared.call.clone();
         let proposed = rewriter.rewrite(call, original, best, plan, &self.0.catalog, history).await;
         prepared.end(proposed.as_ref().err().cloned(), || ()).await;

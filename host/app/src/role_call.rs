@@ -78,7 +78,7 @@ impl RoleCall {
             Arc::new(host.run_state(RUN, mode, granted, &observer, &Stop::new(), Some(records)));
         let order = InOrder::default();
         let apart = Apart { evaluate, order: order.clone() };
-        let context = Arc::new(Context::new(&host, problem, &run).apart(apart, catalog));
+        let context = Arc::new(Context::new(&host, problem, &run).outside_search(apart, catalog));
         Ok(Self { host, plugin, context, order })
     }
 
@@ -109,7 +109,7 @@ impl RoleCall {
     /// Starts a call of the role: `task` is what it works on, if anything, and `relations` are the
     /// finished tasks that its SQL may name.
     pub async fn start(&self, task: Option<&Arc<Task>>, relations: Vec<Relation>) -> Started {
-        Started(self.context.prepare(self.plugin.role(), task, relations, None).await)
+        Started(self.context.start_call(self.plugin.role(), task, relations, None).await)
     }
 
     /// Returns the ports that the plugin has used, of `run` and `wait`: the event log has the

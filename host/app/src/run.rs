@@ -24,6 +24,7 @@ use crate::context::RunState;
 use crate::defined::add_terms;
 use crate::given_up::GivenUp;
 use crate::host::Host;
+use crate::record::DatabaseCheck;
 use crate::recordings::Missed;
 use crate::report::{CostReport, Searched};
 use crate::settings::{JournalSettings, PluginSource};
@@ -46,6 +47,21 @@ impl Meter {
     #[must_use]
     pub fn cost(&self) -> CostReport {
         self.0.get().map(|ledger| cost(&ledger.spending())).unwrap_or_default()
+    }
+}
+
+/// The callbacks of a search.
+pub struct Callbacks<'a> {
+    /// The observer of its events.
+    pub observer: Arc<dyn Observer>,
+    /// The answers to its questions to the user; `None` if it may ask none.
+    pub ask: Option<&'a dyn Ask>,
+}
+
+impl Callbacks<'static> {
+    /// The callbacks of a search without a user who answers questions.
+    pub fn new(observer: impl Observer + 'static) -> Self {
+        Self { observer: Arc::new(observer), ask: None }
     }
 }
 
@@ -110,7 +126,8 @@ impl Host {
         stop: &Stop,
     ) -> Searched {
         let meter = Meter::default();
-        self.search_as_metered(id, question, journal, (observer, ask), stop, &meter).await
+        self.search_as_metered(id, question, journal, Callbacks { observer, ask }, stop, &meter)
+            .await
     }
 
     /// [`Host::search_as`] with a new meter, which tells the cost also of a search that is dropped.
@@ -119,10 +136,11 @@ impl Host {
         id: &str,
         question: impl Into<Turn>,
         journal: Option<Result<PathBuf, JournalError>>,
-        (observer, ask): (Arc<dyn Observer>, Option<&dyn Ask>),
+        callbacks: Callbacks<'_>,
         stop: &Stop,
         meter: &Meter,
     ) -> Searched {
+        let Callbacks { observer, ask } = callbacks;
         let turn = self.with_terms(question.into()).await;
         match self.start(id, &turn, RunKind::Search, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
@@ -153,13 +171,11 @@ impl Host {
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
         let _slot = self.searches.acquire().await;
-        let identity = self.database.identity().await;
-        self.resume_as(journal, Some(identity), (observer, ask), stop).await?.report
+        let database = DatabaseCheck::Identity(self.database.identity().await);
+        self.resume_as(journal, database, Callbacks { observer, ask }, stop).await?.report
     }
 
-    /// [`Host::resume`] with the cost, for searches that [`Host::search_as`] started. `identity` is
-    /// that of the database as it is now; `None` if the caller has compared the content of the
-    /// database itself.
+    /// [`Host::resume`] with the cost, for searches that [`Host::search_as`] started.
     ///
     /// # Errors
     /// When the search cannot be resumed. An error that ended it once it was resumed is in
@@ -167,14 +183,15 @@ impl Host {
     pub async fn resume_as(
         &self,
         journal: &Path,
-        identity: Option<Option<String>>,
-        (observer, ask): (Arc<dyn Observer>, Option<&dyn Ask>),
+        database: DatabaseCheck,
+        callbacks: Callbacks<'_>,
         stop: &Stop,
     ) -> Result<Searched, Error> {
+        let Callbacks { observer, ask } = callbacks;
         let (writer, journal) = Writer::resume(journal)?;
         is_search(&journal)?;
         let catalog = self.catalog_for_roles().await?;
-        record::check_unchanged(self, &journal.header, identity)?;
+        record::check_unchanged(self, &journal.header, &database)?;
         if journal.is_finished() {
             let run = &journal.header.run;
             return Err(Error::Unfit(format!(
@@ -394,7 +411,7 @@ impl Host {
         ask: Option<&dyn Ask>,
     ) -> Result<SearchReport, Error> {
         if !self.has_warned_of_idle.swap(true, Ordering::Relaxed) {
-            self.idle().iter().for_each(|message| run.trace.warn(message));
+            self.idle_warnings().iter().for_each(|message| run.trace.warn(message));
         }
         let report = run.unless_departed(search::search(self, problem, run, ask)).await;
         let mut report = report.and_then(|report| match run.find_lack_of_all() {

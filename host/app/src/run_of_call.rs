@@ -32,7 +32,7 @@ impl RunPort for RunOfCall {
             llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),
             sql_runs: budgets.sql_runs.saturating_sub(spent.sql_runs),
             cost_micros: self.context.run.ledger.cost_left_as_sent(),
-            time: self.context.run.clock.left(),
+            time: self.context.run.clock.time_left(),
         }
     }
 

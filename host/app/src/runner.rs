@@ -45,7 +45,7 @@ pub(crate) struct Solved {
 
 impl Solved {
     /// All that a dependent may name: what this one may, and this one.
-    pub(crate) fn lends(&self) -> Vec<Relation> {
+    pub(crate) fn relations_for_dependents(&self) -> Vec<Relation> {
         let own = Relation {
             name: self.name.clone(),
             sql: self.candidate.sql.clone(),
@@ -59,7 +59,7 @@ impl Solved {
 /// those that it uses.
 pub(crate) fn relations_of<'a>(solved: impl IntoIterator<Item = &'a Solved>) -> Vec<Relation> {
     let mut relations: Vec<Relation> = Vec::new();
-    for relation in solved.into_iter().flat_map(Solved::lends) {
+    for relation in solved.into_iter().flat_map(Solved::relations_for_dependents) {
         if !relations.iter().any(|known| known.name == relation.name) {
             relations.push(relation);
         }
@@ -83,7 +83,7 @@ impl TaskRunner for Runner {
         }
         let relations = relations_of(parents.iter().filter_map(|parent| parent.output.as_ref()));
         let prepared =
-            self.context.prepare(Role::Solver, Some(&task), relations.clone(), None).await;
+            self.context.start_call(Role::Solver, Some(&task), relations.clone(), None).await;
         let parents: Vec<Parent> = parents.into_iter().map(parent).collect();
         let mut question = None;
         let (mut observation, solved, error) =
@@ -106,7 +106,7 @@ impl TaskRunner for Runner {
 impl Runner {
     /// A task that is a retrieval query: its hits are those of its observation.
     async fn retrieve(&self, task: &Arc<Task>, query: &RetrievalQuery) -> Observation {
-        let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
+        let prepared = self.context.start_call(Role::Solver, Some(task), Vec::new(), None).await;
         let query =
             RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
         let found = prepared.call.ports.retrieval.find(&[query]).await.into_iter().next();
@@ -232,59 +232,8 @@ impl Runner {
         observation: &mut Observation,
     ) -> Result<Option<Solved>, RoleError> {
         let mut why = prepared.last_warning();
-        let mut usable: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
-        for mut candidate in candidates {
-            self.context.run.trace.propose(&task.id, &candidate);
-            match prepared.sql.run(&candidate.sql).await {
-                Ok(results) => {
-                    if let Some(reason) = unacceptable(&self.context, &results) {
-                        self.give_reason(task, &candidate, &reason);
-                        why = Some(reason);
-                        continue;
-                    }
-                    let profile = results.profile();
-                    candidate.signals.empty_result = profile.rows == 0;
-                    let null = profile
-                        .columns
-                        .iter()
-                        .filter(|column| profile.rows > 0 && column.nulls == profile.rows);
-                    candidate.signals.null_columns =
-                        u32::try_from(null.count()).unwrap_or(u32::MAX);
-                    usable.push((candidate, results));
-                }
-                Err(error) => {
-                    let reason = format!("its SQL does not run: {error}");
-                    self.give_reason(task, &candidate, &reason);
-                    why = Some(reason);
-                }
-            }
-        }
-        let mut accepted: Vec<(Candidate, Arc<ResultSet>)> = Vec::new();
-        for (mut candidate, results) in usable {
-            let verdict = self.verdict(task, prepared, &candidate).await?;
-            let is_step = Judged::from(&candidate).is_step();
-            self.context.run.trace.reward(&task.id, &candidate.id, &verdict, is_step);
-            candidate.signals.reward = match verdict {
-                Verdict::Rejected(opinion) => {
-                    let reason = format!("rejected: {}", opinion.reason);
-                    self.give_reason(task, &candidate, &reason);
-                    why = Some(reason);
-                    continue;
-                }
-                Verdict::Accepted(opinion) => {
-                    if opinion.score < DOUBTED {
-                        self.give_reason(
-                            task,
-                            &candidate,
-                            &format!("{DOUBTFUL}{}", opinion.reason),
-                        );
-                    }
-                    Some(opinion.score)
-                }
-                Verdict::Unavailable(_) => None,
-            };
-            accepted.push((candidate, results));
-        }
+        let usable = self.run_candidates(task, prepared, candidates, &mut why).await;
+        let mut accepted = self.reward_candidates(task, prepared, usable, &mut why).await?;
         self.calibrate(prepared, &mut accepted).await?;
         for (candidate, results) in &accepted {
             self.context.run.trace.propose(&task.id, candidate);
@@ -317,6 +266,83 @@ impl Runner {
             results,
             relations,
         }))
+    }
+
+    /// Runs candidates, and returns those that run and whose doubts leave some confidence, with
+    /// what their results say in their signals. `why` is the reason for the last of the others.
+    async fn run_candidates(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        candidates: Vec<Candidate>,
+        why: &mut Option<String>,
+    ) -> Vec<(Candidate, Arc<ResultSet>)> {
+        let mut usable = Vec::new();
+        for mut candidate in candidates {
+            self.context.run.trace.propose(&task.id, &candidate);
+            match prepared.sql.run(&candidate.sql).await {
+                Ok(results) => {
+                    if let Some(reason) = why_unacceptable(&self.context, &results) {
+                        self.give_reason(task, &candidate, &reason);
+                        *why = Some(reason);
+                        continue;
+                    }
+                    let profile = results.profile();
+                    candidate.signals.empty_result = profile.rows == 0;
+                    let null = profile
+                        .columns
+                        .iter()
+                        .filter(|column| profile.rows > 0 && column.nulls == profile.rows);
+                    candidate.signals.null_columns =
+                        u32::try_from(null.count()).unwrap_or(u32::MAX);
+                    usable.push((candidate, results));
+                }
+                Err(error) => {
+                    let reason = format!("its SQL does not run: {error}");
+                    self.give_reason(task, &candidate, &reason);
+                    *why = Some(reason);
+                }
+            }
+        }
+        usable
+    }
+
+    /// Asks the reward about candidates, and returns those that it does not reject, with its score
+    /// in their signals. `why` is the reason for the last of the others.
+    async fn reward_candidates(
+        &self,
+        task: &Arc<Task>,
+        prepared: &Prepared,
+        candidates: Vec<(Candidate, Arc<ResultSet>)>,
+        why: &mut Option<String>,
+    ) -> Result<Vec<(Candidate, Arc<ResultSet>)>, RoleError> {
+        let mut accepted = Vec::new();
+        for (mut candidate, results) in candidates {
+            let verdict = self.verdict(task, prepared, &candidate).await?;
+            let is_step = Judged::from(&candidate).is_step();
+            self.context.run.trace.reward(&task.id, &candidate.id, &verdict, is_step);
+            candidate.signals.reward = match verdict {
+                Verdict::Rejected(opinion) => {
+                    let reason = format!("rejected: {}", opinion.reason);
+                    self.give_reason(task, &candidate, &reason);
+                    *why = Some(reason);
+                    continue;
+                }
+                Verdict::Accepted(opinion) => {
+                    if opinion.score < DOUBTED {
+                        self.give_reason(
+                            task,
+                            &candidate,
+                            &format!("{DOUBTFUL}{}", opinion.reason),
+                        );
+                    }
+                    Some(opinion.score)
+                }
+                Verdict::Unavailable(_) => None,
+            };
+            accepted.push((candidate, results));
+        }
+        Ok(accepted)
     }
 
     /// Reports why a candidate was dropped, or is doubtful.
@@ -428,7 +454,7 @@ fn make_settled_candidate(task: &Task, settled: Settled<'_>) -> Candidate {
 }
 
 /// Returns why a result is no acceptable answer, if a doubt leaves no confidence in it.
-pub(crate) fn unacceptable(context: &Context, results: &ResultSet) -> Option<String> {
+pub(crate) fn why_unacceptable(context: &Context, results: &ResultSet) -> Option<String> {
     let doubts = select_doubts(context, results);
     let (_, doubt) = most_confidence(&doubts).filter(|(most, _)| *most <= 0.0)?;
     Some(format!("not acceptable: {}", doubt.text))

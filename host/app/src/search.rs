@@ -155,7 +155,9 @@ impl Attempt {
         let grounded = tokio::select! {
             biased;
             grounded = aggregate(context, &run, &mut warnings) => grounded,
-            () = event_log.over(Role::Aggregator, shutdown(context)) => return Err(over(context)),
+            () = event_log.over(Role::Aggregator, shutdown(context)) => {
+                return Err(deadline_error(context));
+            }
         };
         let mut grounded = match grounded {
             Ok(grounded) => grounded,
@@ -211,7 +213,7 @@ impl Attempt {
         let by_rules = by_rules || context.find_choices().is_some();
         let can_choose = |question: &Question| by_rules && !question.choices.is_empty();
         let doubtful = self.question.as_ref().is_some_and(|question| {
-            self.any_result || !context.notes.asks().is_empty() || can_choose(question)
+            self.any_result || !context.notes.list_asks().is_empty() || can_choose(question)
         });
         let outcome = match (&self.grounded, doubtful) {
             (_, true) if !interrupted => Outcome::ClarificationNeeded,
@@ -246,12 +248,12 @@ impl Attempt {
     /// Returns whether a budget or the time ended while parts of the question were open.
     fn is_cut_short(&self, context: &Context) -> bool {
         let is_over = self.end == End::Deadline || find_exhausted(context).is_some();
-        is_over && self.open().0 > 0
+        is_over && self.count_open_parts().0 > 0
     }
 
     /// The parts that the answer needs and that were not solved, and all that it needs. Of
     /// alternatives, one is enough.
-    fn open(&self) -> (usize, usize) {
+    fn count_open_parts(&self) -> (usize, usize) {
         let mut needed: Vec<&Task> =
             self.graph.tasks.iter().filter(|task| task.id == self.graph.answer).collect();
         let mut at = 0;
@@ -338,7 +340,7 @@ impl Attempt {
         self.warnings.extend(context.run.denial_error().map(|denied| denied.to_string()));
         self.warnings.extend(cut_off(context));
         if let Outcome::Partial = outcome {
-            let (open, all) = self.open();
+            let (open, all) = self.count_open_parts();
             let what = format!(
                 "{open} of {all} parts of the question were not answered: this is what was found"
             );
@@ -403,7 +405,7 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     if context.find_settled().is_some() || context.find_choices().is_some() {
         return Ok(context);
     }
-    let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
+    let prepared = context.start_call(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
         let linked = linker.link(prepared.call.clone(), &prepared.problem, &context.catalog).await;
         prepared.end(linked.as_ref().err().cloned(), || ()).await;
@@ -413,7 +415,7 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
         biased;
         linked = linking => linked,
         () = context.run.event_log.over(
-            Role::Linker, context.run.clock.over()
+            Role::Linker, context.run.clock.wait_until_over()
         ) => return Ok(context),
     };
     match linked {
@@ -453,7 +455,7 @@ fn single_task(context: &Context) -> Graph {
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.
 async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
     let planner = context.run.plugins.for_role(Role::Planner).map_err(Error::PluginFailed)?;
-    let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
+    let prepared = context.start_call(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
         let planned = planner.plan(call, &prepared.problem, &context.catalog).await;
@@ -464,8 +466,8 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
         biased;
         planned = planning => planned,
         () = context.run.event_log.over(
-            Role::Planner, context.run.clock.over()
-        ) => return Err(over(context)),
+            Role::Planner, context.run.clock.wait_until_over()
+        ) => return Err(deadline_error(context)),
     };
     match planned {
         Ok(graph) => Ok(graph),
@@ -475,12 +477,12 @@ async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
 
 /// Ends a while after the search's time is over.
 async fn shutdown(context: &Context) {
-    context.run.clock.over().await;
+    context.run.clock.wait_until_over().await;
     tokio::time::sleep(SHUTDOWN).await;
 }
 
 /// The error of a search whose time is over before there is an answer.
-fn over(context: &Context) -> Error {
+fn deadline_error(context: &Context) -> Error {
     match context.run.settings.deadline {
         Some(deadline) if !context.run.clock.stop.is_triggered() => {
             Error::Deadline(deadline.as_secs_f64())
@@ -496,7 +498,7 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     };
     // A call that was cancelled because the time was over is no failure of the strategy.
     if context.run.event_log.decide_by_time("role-failed", || context.run.clock.is_over()).await {
-        return over(context);
+        return deadline_error(context);
     }
     if let Some(message) = context.notes.model_error() {
         return Error::Model { model: context.run.settings.model.model.clone(), message };
@@ -555,7 +557,7 @@ async fn clarify(
     if stopped || sure || (grounded.is_none() && broken) {
         return Ok(None);
     }
-    if let (None, Some(question)) = (grounded, context.notes.asks().into_iter().next()) {
+    if let (None, Some(question)) = (grounded, context.notes.list_asks().into_iter().next()) {
         return Ok(Some(question));
     }
     // A question that would not be shown is not thought of, nor one about replies that held no
@@ -567,7 +569,7 @@ async fn clarify(
         return Ok(None);
     }
     let clarifier = context.run.plugins.for_role(Role::Clarifier).map_err(Error::PluginFailed)?;
-    let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
+    let prepared = context.start_call(Role::Clarifier, None, Vec::new(), None).await;
     let call = prepared.call.clone();
     let questions =
         clarifier.assess(call, &prepared.problem, &context.catalog, &run.graph, &run.seen).await;
@@ -578,7 +580,7 @@ async fn clarify(
         Ok(questions) => Ok(questions
             .into_iter()
             .next()
-            .map(|asked| context.notes.asks().into_iter().next().unwrap_or(asked))),
+            .map(|asked| context.notes.list_asks().into_iter().next().unwrap_or(asked))),
         // With an answer at hand the clarifier's failure is no reason to withhold it.
         Err(_) if grounded.is_some() => Ok(None),
         Err(error) => Err(role_failed(context, Role::Clarifier, error).await),

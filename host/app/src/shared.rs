@@ -70,7 +70,7 @@ pub(crate) struct Known {
 
 impl Known {
     /// Combines that knowledge with an index over it that is made when it is needed.
-    fn new((knowledge, wrong): (Knowledge, Option<String>)) -> Self {
+    fn new(knowledge: Knowledge, wrong: Option<String>) -> Self {
         let digest = knowledge.digest();
         let knowledge = Arc::new(knowledge);
         Self { index: SharedIndex::new(Arc::clone(&knowledge)), knowledge, digest, wrong }
@@ -79,7 +79,7 @@ impl Known {
 
 impl Default for Known {
     fn default() -> Self {
-        Self::new(Default::default())
+        Self::new(Knowledge::default(), None)
     }
 }
 
@@ -241,9 +241,11 @@ impl Shared {
             .get((database_key(settings), settings.retrieval.clone()), || async {
                 let retrieval = settings.retrieval.clone();
                 let catalog = database.catalog().await?;
-                let known =
-                    move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
-                let known = tokio::task::spawn_blocking(known).await;
+                let known = tokio::task::spawn_blocking(move || {
+                    let (knowledge, wrong) = Knowledge::read(&retrieval, &catalog)?;
+                    Ok::<_, Error>(Known::new(knowledge, wrong))
+                })
+                .await;
                 Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
             })
             .await
@@ -317,7 +319,7 @@ mod tests {
         let granted = Settings { tables: vec!["cust*".to_owned()], ..one.clone() };
         let shared = Shared::new();
         let host = async |settings: &Settings| {
-            Host::beside(settings.clone(), &shared, &Silent).await.unwrap()
+            Host::open_beside(settings.clone(), &shared, &Silent).await.unwrap()
         };
         let one = host(&one).await;
         let granted = host(&granted).await;
@@ -333,7 +335,7 @@ mod tests {
         );
         // With the last of them they are gone: the notes are missed.
         drop((one, beside));
-        assert!(Host::beside(other, &shared, &Silent).await.is_err());
+        assert!(Host::open_beside(other, &shared, &Silent).await.is_err());
     }
 
     #[tokio::test(flavor = "multi_thread")]

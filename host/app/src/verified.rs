@@ -132,7 +132,8 @@ pub fn find(
     let Confirmation { by, at, tables, .. } = &stale.confirmed;
     Some(Found::Stale(format!(
         "the statement that {by} confirmed for this question on {at} is not used: the shape of {} \
-         or definitions that it uses have changed since; `syrch-host examples add RUN` confirms another",
+         or definitions that it uses have changed since; `syrch-host examples add RUN` confirms \
+         another",
         syrch_core::text::few(tables)
     )))
 }

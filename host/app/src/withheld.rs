@@ -111,14 +111,14 @@ fn normals(statements: &[&str]) -> Vec<String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("withheld".to_owned()).stack_size(STACK);
         let made = thread
-            .spawn_scoped(scope, || statements.iter().map(|sql| normal(sql)).collect())
+            .spawn_scoped(scope, || statements.iter().map(|sql| normalize_words(sql)).collect())
             .ok()
             .and_then(|thread| thread.join().ok());
         made.unwrap_or_else(|| statements.iter().map(|sql| words(sql)).collect())
     })
 }
 
-fn normal(sql: &str) -> String {
+fn normalize_words(sql: &str) -> String {
     let text = normalize_statement(sql).unwrap_or_else(|| sql.to_owned());
     let words = words(&text);
     words.split(' ').filter(|word| !OPTIONAL.contains(word)).collect::<Vec<_>>().join(" ")
@@ -146,13 +146,13 @@ fn normalize_statement(sql: &str) -> Option<String> {
         return None;
     }
     let _ = query.visit(&mut Unqualified);
-    nameless(&mut query);
+    remove_aliases(&mut query);
     Some(query.to_string())
 }
 
 /// Takes the names off the columns of a query; where it orders by one, what it stands for takes its
 /// place.
-fn nameless(query: &mut Query) {
+fn remove_aliases(query: &mut Query) {
     let SetExpr::Select(select) = &mut *query.body else { return };
     let mut named = Named(BTreeMap::new());
     for item in &mut select.projection {

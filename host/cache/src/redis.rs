@@ -169,7 +169,8 @@ impl RedisStore {
         opened.allowance.store(REPLY, Ordering::Relaxed);
         let Opened { runtime, connection, .. } = &mut opened;
         let done = runtime.block_on(async { tokio::time::timeout(wait, work(connection)).await });
-        let done = done.map_err(|_| late(wait))?.map_err(|error| error.to_string())?;
+        let done =
+            done.map_err(|_| describe_late_reply(wait))?.map_err(|error| error.to_string())?;
         self.opened = Some(opened);
         Ok(done)
     }
@@ -210,7 +211,7 @@ enum Deletes {
     All,
 }
 
-fn late(wait: Duration) -> String {
+fn describe_late_reply(wait: Duration) -> String {
     format!("it did not answer within {} s", wait.as_secs_f64())
 }
 
@@ -248,7 +249,8 @@ impl Opened {
             })
             .await
         });
-        let connection = connected.map_err(|_| late(wait))?.map_err(|error| error.to_string())?;
+        let connection =
+            connected.map_err(|_| describe_late_reply(wait))?.map_err(|error| error.to_string())?;
         Ok(Self { runtime, connection, allowance })
     }
 }

@@ -262,16 +262,15 @@ fn database_of(named: Value, folder: &Path, project: &Path) -> Result<CaseDataba
         _ => return Err(FORM.to_owned()),
     };
     let Value::String(file) = file else { return Err(FORM.to_owned()) };
-    let outside = || format!("`database`: the file `{file}` is not in the folder of the project");
     let unreadable = |error: std::io::Error| format!("`database`: the file `{file}`: {error}");
     if Path::new(&file).is_absolute() {
-        return Err(outside());
+        return Err(format!("`database`: the file `{file}` is not in the folder of the project"));
     }
     // Links are followed before the place is judged.
     let root = fs::canonicalize(project).map_err(unreadable)?;
     let path = fs::canonicalize(folder.join(&file)).map_err(unreadable)?;
     if !path.starts_with(&root) {
-        return Err(outside());
+        return Err(format!("`database`: the file `{file}` is not in the folder of the project"));
     }
     if !fs::metadata(&path).map_err(unreadable)?.is_file() {
         return Err(format!("`database`: `{file}` is no plain file"));

@@ -298,16 +298,16 @@ mod tests {
 
     #[test]
     fn fields_that_do_not_exist_are_named() {
-        let wrong = |value, fill: Fill| fill(value).unwrap_err();
         assert_eq!(
-            wrong(json!({ "idd": "a" }), candidate),
+            candidate(json!({ "idd": "a" })).unwrap_err(),
             "a candidate has no field `idd`; did you mean `id`?"
         );
         assert!(
-            wrong(json!({ "tasks": [{ "x": 1 }] }), graph)
+            graph(json!({ "tasks": [{ "x": 1 }] }))
+                .unwrap_err()
                 .starts_with("`tasks`: [0]: a task has no field `x`")
         );
-        assert_eq!(wrong(json!([]), task), "a task is a mapping");
+        assert_eq!(task(json!([])).unwrap_err(), "a task is a mapping");
         assert!(read::<Candidate>(json!({ "id": 3 }), candidate).unwrap_err().contains("string"));
     }
 }

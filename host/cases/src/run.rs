@@ -189,13 +189,15 @@ fn failure_document(error: &RoleError) -> Value {
         RoleError::Failure { failure, .. } => {
             drop(document.insert("failure".to_owned(), canonical_value(failure)))
         }
-        error => drop(document.insert("error".to_owned(), nameless(error).to_string().into())),
+        error => {
+            drop(document.insert("error".to_owned(), without_plugin_name(error).to_string().into()))
+        }
     }
     Value::Object(document)
 }
 
 /// The same error of "the plugin", wherever it lies.
-fn nameless(error: &RoleError) -> RoleError {
+fn without_plugin_name(error: &RoleError) -> RoleError {
     let mut error = error.clone();
     match &mut error {
         RoleError::Failure { plugin, .. }

@@ -60,7 +60,7 @@ impl Failure {
     }
 
     /// The failure of a document that has no form in JSON.
-    pub(crate) fn unwritable(error: serde_json::Error) -> Self {
+    pub(crate) fn unwritable_document(error: serde_json::Error) -> Self {
         Self::new(Exit::Unexpected, format!("the document cannot be written: {error}"))
     }
 
@@ -351,7 +351,7 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
             return similar_or(similar, "nothing was created; check --db");
         }
         DatabaseError::NotADatabase { .. } => {
-            let takes: Vec<&str> = Executor::all().map(Executor::takes).collect();
+            let takes: Vec<&str> = Executor::all().map(Executor::describe_addresses).collect();
             format!("--db takes {}", either(&takes))
         }
         DatabaseError::Corrupt { .. } => {

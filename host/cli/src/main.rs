@@ -81,7 +81,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> Exit {
 }
 
 /// Says what files of rows become, and shows how far reading them is.
-fn importing(console: &Arc<Console>) -> ImportProgress {
+fn report_imports(console: &Arc<Console>) -> ImportProgress {
     let console = Arc::clone(console);
     ImportProgress(Arc::new(move |progress| match progress {
         Progress::Reading { file, rows } => {
@@ -178,7 +178,7 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
             console.report_panics();
             config.warnings.iter().for_each(|warning| console.warn(warning));
             log_configuration(&config);
-            config.effective.settings.imports.progress = Some(importing(&console));
+            config.effective.settings.imports.progress = Some(report_imports(&console));
             (run(command, &global, config, environment, &console, &scrubber), console, scrubber)
         }
     };
@@ -232,7 +232,7 @@ fn run(
 ) -> Outcome {
     let output = Output::open(global.output.as_deref().filter(|_| !command.makes_folder()))?;
     let inputs = inputs(&command, &config);
-    output.spares(&inputs)?;
+    output.refuse_to_replace(&inputs)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

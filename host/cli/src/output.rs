@@ -23,12 +23,12 @@ pub(crate) enum Output {
 impl Output {
     /// The output of `-o`, which is standard output without that flag.
     pub(crate) fn open(path: Option<&Path>) -> Outcome<Self> {
-        path.map_or(Ok(Self::Stdout), |path| Self::at("-o", path))
+        path.map_or(Ok(Self::Stdout), |path| Self::open_flag("-o", path))
     }
 
     /// The output at the path that a flag names; `-` is standard output. Call it before any work,
     /// since it finds what is wrong with the path.
-    pub(crate) fn at(flag: &str, path: &Path) -> Outcome<Self> {
+    pub(crate) fn open_flag(flag: &str, path: &Path) -> Outcome<Self> {
         // The device of standard output may be a plain file that the shell opened, which must not
         // be replaced.
         if ["-", "/dev/stdout", "/dev/fd/1"].iter().any(|name| path == Path::new(name)) {
@@ -60,7 +60,7 @@ impl Output {
 
     /// Refuses to replace a file that the same command reads. `inputs` are these files, each with a
     /// description such as `the suite`.
-    pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
+    pub(crate) fn refuse_to_replace(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
         self.refuse_input("-o", inputs)
     }
 
@@ -131,7 +131,7 @@ impl Output {
                 None,
             ),
             Self::File(path) => {
-                let temporary = beside(path);
+                let temporary = temporary_path(path);
                 let file = File::options().write(true).create_new(true).open(&temporary);
                 (
                     Box::new(file.map_err(|error| fail(path, &error))?),
@@ -170,7 +170,7 @@ fn is_same_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
-fn beside(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
@@ -279,12 +279,18 @@ mod tests {
                 .map(|file| ("the database", file))
                 .collect();
             for name in &names {
-                let failure = Output::open(Some(&path(name))).unwrap().spares(&inputs).unwrap_err();
+                let failure = Output::open(Some(&path(name)))
+                    .unwrap()
+                    .refuse_to_replace(&inputs)
+                    .unwrap_err();
                 assert_eq!(failure.exit, Exit::Usage);
                 assert!(failure.message.ends_with("is the database"), "{}", failure.message);
             }
-            assert_eq!(Output::open(Some(&path("y.csv"))).unwrap().spares(&inputs), Ok(()));
-            assert_eq!(Output::Stdout.spares(&inputs), Ok(()));
+            assert_eq!(
+                Output::open(Some(&path("y.csv"))).unwrap().refuse_to_replace(&inputs),
+                Ok(())
+            );
+            assert_eq!(Output::Stdout.refuse_to_replace(&inputs), Ok(()));
         }
     }
 

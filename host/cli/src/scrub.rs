@@ -87,14 +87,14 @@ impl Scrubber {
         if self.is_idle() {
             return Ok(document);
         }
-        let mut value = serde_json::to_value(&document).map_err(Failure::unwritable)?;
+        let mut value = serde_json::to_value(&document).map_err(Failure::unwritable_document)?;
         let before = value.clone();
         self.value(&mut value);
         // Read back only when there is something to hide.
         if value == before {
             return Ok(document);
         }
-        serde_json::from_value(value).map_err(Failure::unwritable)
+        serde_json::from_value(value).map_err(Failure::unwritable_document)
     }
 
     /// Takes secrets out of every cell and every name of a column.

@@ -89,7 +89,7 @@ impl Arena {
                 // Nobody answers a question that is asked back.
                 let settings =
                     Settings { database: self.url(db)?, max_questions: 0, ..settings.clone() };
-                Host::beside(settings, &self.shared, self.observer.as_ref()).await
+                Host::open_beside(settings, &self.shared, self.observer.as_ref()).await
             })
             .await
     }

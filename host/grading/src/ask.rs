@@ -8,7 +8,7 @@ use syrch::report::{
     AnswerDocument, CandidateReport, CandidateStatus, CostReport, JudgedReport, OriginReport,
     SavedReport, Searched, TaskReport, VerdictWord,
 };
-use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
+use syrch::{Callbacks, DatabaseCheck, Error, Host, Outcome, SearchReport, Silent, Stop, batch};
 use syrch_core::result_set::digest64;
 use syrch_core::{Access, ResultSet};
 use syrch_grade::Question;
@@ -181,8 +181,8 @@ impl Searches {
             let access = SearchTree::from_journal(journal, Shown::default()).access;
             return Ok(Asked { access, ..asked });
         }
-        let outside = (Arc::new(Silent) as Arc<dyn Observer>, None);
-        match host.resume_as(path, None, outside, &Stop::new()).await {
+        let callbacks = Callbacks::new(Silent);
+        match host.resume_as(path, DatabaseCheck::ByCaller, callbacks, &Stop::new()).await {
             Ok(searched) => Ok(answer_from_search(searched)),
             Err(error) => {
                 self.restarted

@@ -101,7 +101,8 @@ impl Eval {
     pub async fn open(
         settings: Settings,
         problem: Problem,
-        (expectation, ordered): (Expectation, bool),
+        expectation: Expectation,
+        ordered: bool,
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
@@ -234,8 +235,8 @@ fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Differ
             }
         })
         .collect();
-    let missing = lacking(&expected, &answer);
-    let unexpected = lacking(&answer, &expected);
+    let missing = rows_only_in(&expected, &answer);
+    let unexpected = rows_only_in(&answer, &expected);
     let same = missing.is_empty() && unexpected.is_empty();
     let place = expected
         .iter()
@@ -258,7 +259,7 @@ fn by_name(expected: &[String], answer: &[String]) -> Option<Vec<usize>> {
 }
 
 /// The first rows that `others` lack, each as often as it is missing there.
-fn lacking(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Value>> {
+fn rows_only_in(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Value>> {
     let mut left: BTreeMap<String, u64> = BTreeMap::new();
     others.iter().for_each(|row| *left.entry(key(row)).or_default() += 1);
     let mut lacking = Vec::new();
@@ -348,11 +349,11 @@ mod tests {
         settings.retrieval.notes =
             file("notes.txt", "SELECT COUNT(*) FROM customers;\nids begin at 1\n");
         let problem = Problem::new("How many customers are there?");
-        let expectation =
-            (Expectation::Sql("SELECT COUNT(*) AS how_many FROM customers".to_owned()), false);
-        let eval = Eval::open(settings, problem, expectation, Rule::default(), &syrch::Silent)
-            .await
-            .unwrap();
+        let sql = "SELECT COUNT(*) AS how_many FROM customers".to_owned();
+        let expectation = Expectation::Sql(sql);
+        let rule = Rule::default();
+        let eval =
+            Eval::open(settings, problem, expectation, false, rule, &syrch::Silent).await.unwrap();
         let catalog = eval.host.database().catalog().await.unwrap();
         let sources = knowledge::Knowledge::read(&eval.host.settings().retrieval, &catalog)
             .unwrap()

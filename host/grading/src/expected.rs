@@ -31,7 +31,7 @@ impl Expected {
             let (results, sql) = match gold {
                 Gold::Sql(sql) => {
                     let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
-                    (lasting(database.run(&query).await)?.map(Some), Some(sql.as_str()))
+                    (separate_lasting(database.run(&query).await)?.map(Some), Some(sql.as_str()))
                 }
                 other => {
                     (suite::read_expected_rows(other).map_err(|error| error.to_string()), None)
@@ -78,7 +78,9 @@ fn is_transient(error: &SqlError) -> bool {
 ///
 /// # Errors
 /// When the statement failed for a transient reason.
-pub(crate) fn lasting<T>(result: Result<T, SqlError>) -> Result<Result<T, String>, SqlError> {
+pub(crate) fn separate_lasting<T>(
+    result: Result<T, SqlError>,
+) -> Result<Result<T, String>, SqlError> {
     match result {
         Err(error) if is_transient(&error) => Err(error),
         result => Ok(result.map_err(|error| error.to_string())),

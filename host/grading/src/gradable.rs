@@ -65,7 +65,7 @@ async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<Stri
         let checked = match gold {
             Gold::Sql(sql) => {
                 let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
-                match expected::lasting(database.check(&query).await) {
+                match expected::separate_lasting(database.check(&query).await) {
                     Ok(checked) => checked.map(drop),
                     Err(_) => return None,
                 }
@@ -102,7 +102,10 @@ pub(super) fn warning(faults: &BTreeMap<String, String>) -> Option<String> {
 
 /// The warning about questions that were asked and then could not be graded, because their expected
 /// statements failed or were cut at a limit; `None` if there are none. They count for no arm.
-pub(super) fn afterwards(graded: &[Graded], known: &BTreeMap<String, String>) -> Option<String> {
+pub(super) fn warn_of_ungraded(
+    graded: &[Graded],
+    known: &BTreeMap<String, String>,
+) -> Option<String> {
     let asked = graded.iter().filter(|graded| !known.contains_key(&graded.id));
     let faults: BTreeMap<&str, &str> =
         asked.filter_map(|graded| Some((&*graded.id, graded.gold_fault.as_deref()?))).collect();

@@ -137,7 +137,7 @@ impl Grader {
             (data, _) => data,
         };
         let results = results.filter(|_| end == End::Answered);
-        let mut graded = Graded {
+        let graded = Graded {
             end,
             fault,
             sql,
@@ -152,30 +152,48 @@ impl Grader {
             time_ms,
             ..Graded::without_answer(item, End::NoAnswer)
         };
-        if let Some(verdict) = judge_end(question, &graded, &expected) {
+        let graded =
+            self.judge_answer(question, graded, results, reviewed, &database, &expected).await?;
+        Ok(Answered::Graded(Box::new(self.with_journal(graded, &journal))))
+    }
+
+    /// Adds the verdicts on an answer and on the candidates that were `reviewed`.
+    async fn judge_answer(
+        &self,
+        question: &Question,
+        mut graded: Graded,
+        results: Option<Arc<ResultSet>>,
+        reviewed: Vec<Reviewed>,
+        database: &Arc<dyn Database>,
+        expected: &Arc<Expected>,
+    ) -> Result<Graded, Error> {
+        if let Some(verdict) = judge_end(question, &graded, expected) {
             graded.verdicts = self.same_verdicts(verdict);
             // An expected refusal is no failure.
             if verdict.is_right() && graded.end == End::Failed {
                 graded.end = End::NoAnswer;
             }
-        } else if expected.fault.is_none() {
-            (graded.verdicts, graded.soft_f1) = judge(Arc::clone(&expected), results).await?;
-            graded.judgements = judgements(reviewed, &graded, &database, &expected).await?;
-            match self.on_variants(&graded, question).await {
-                Ok(verdict) => {
-                    let judged = verdict.map(|verdict| Judged { verdict, fingerprint: None });
-                    graded.verdicts.extend(judged.map(|judged| (FUZZED.to_owned(), judged)));
-                }
-                Err(Error::Sql(error)) => graded = self.mark_unjudged(graded, error),
-                Err(error) => return Err(error),
-            }
+            return Ok(graded);
         }
-        Ok(Answered::Graded(Box::new(self.with_journal(graded, &journal))))
+        if expected.fault.is_some() {
+            return Ok(graded);
+        }
+        (graded.verdicts, graded.soft_f1) = judge(Arc::clone(expected), results).await?;
+        graded.judgements = judgements(reviewed, &graded, database, expected).await?;
+        match self.judge_on_variants(&graded, question).await {
+            Ok(verdict) => {
+                let judged = verdict.map(|verdict| Judged { verdict, fingerprint: None });
+                graded.verdicts.extend(judged.map(|judged| (FUZZED.to_owned(), judged)));
+                Ok(graded)
+            }
+            Err(Error::Sql(error)) => Ok(self.mark_unjudged(graded, error)),
+            Err(error) => Err(error),
+        }
     }
 
     /// The verdict on the fuzzed suite: an answer is right there if it is right under the run's
     /// rule on the original and on every variant. `None` if there is no fuzzed suite.
-    async fn on_variants(
+    async fn judge_on_variants(
         &self,
         graded: &Graded,
         question: &Question,

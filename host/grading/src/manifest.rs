@@ -114,7 +114,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 fn arm(name: &str, host: &Host) -> Arm {
-    let mut settings = internal::lasting(&internal::journal_settings(host.settings()));
+    let mut settings = internal::lasting_settings(&internal::journal_settings(host.settings()));
     let mut shift = |pointer: &str, keys: &[&str]| {
         if let Some(settings) = settings.pointer_mut(pointer).and_then(Value::as_object_mut) {
             keys.iter().for_each(|key| drop(settings.shift_remove(*key)));
@@ -170,11 +170,14 @@ pub(super) fn files(settings: &Settings) -> Vec<(&'static str, PathBuf)> {
 }
 
 /// The files below a folder, each with `what`. Folders that cannot be read are skipped.
-pub(super) fn below(folder: &std::path::Path, what: &'static str) -> Vec<(&'static str, PathBuf)> {
+pub(super) fn files_below(
+    folder: &std::path::Path,
+    what: &'static str,
+) -> Vec<(&'static str, PathBuf)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .flat_map(|entry: std::fs::DirEntry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => below(&entry.path(), what),
+            Ok(kind) if kind.is_dir() => files_below(&entry.path(), what),
             _ => vec![(what, entry.path())],
         })
         .collect()

@@ -258,14 +258,14 @@ impl SuiteRun {
             .options
             .fuzz
             .iter()
-            .flat_map(|folder| manifest::below(folder, "of the fuzzed suite"));
+            .flat_map(|folder| manifest::files_below(folder, "of the fuzzed suite"));
         let resumed = self
             .options
             .resume
             .as_ref()
             .and_then(|run| Runs::new(self.options.runs.clone()).find(run).ok());
         let own = resumed.iter().map(|run| &run.path).chain(&self.options.folder);
-        let own = own.flat_map(|run| manifest::below(run, "of the run itself"));
+        let own = own.flat_map(|run| manifest::files_below(run, "of the run itself"));
         let suite = std::iter::once(("the suite", self.options.suite.clone()));
         let all = suite
             .chain(answers)
@@ -325,13 +325,14 @@ impl SuiteRun {
         let record = run::read(&path)?;
         let mut timings = None;
         if self.options.timed > 0 && matches!(finished.stopped, None | Some(Stopped::Early(_))) {
-            let place = (&*path, self.options.timed);
+            let questions = &self.suite.questions;
+            let repeats = self.options.timed;
             timings =
-                timing::time(&record, &self.suite.questions, &self.arena, place, stop).await?;
+                timing::time_answers(&record, questions, &self.arena, &path, repeats, stop).await?;
         }
         let warnings = match self.options.asks_ungraded {
             true => None,
-            false => gradable::afterwards(&record.graded, &self.ungradable),
+            false => gradable::warn_of_ungraded(&record.graded, &self.ungradable),
         };
         let warnings = grader.asker.warnings().into_iter().chain(warnings).collect();
         Ok(SuiteOutcome { record, finished, timings, folder: path, warnings })

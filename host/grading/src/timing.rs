@@ -99,11 +99,12 @@ fn counts(graded: &Graded, rule: &str) -> Option<bool> {
 
 /// Times the right answers of a run, and stores the results in its folder. Returns `None` if it was
 /// stopped before the end.
-pub(crate) async fn time(
+pub(crate) async fn time_answers(
     record: &RunRecord,
     questions: &[Question],
     arena: &Arena,
-    (folder, repeats): (&Path, u32),
+    folder: &Path,
+    repeats: u32,
     stop: &Stop,
 ) -> Result<Option<Timings>, Error> {
     let rule = record.header.rule.clone();

@@ -121,7 +121,6 @@ impl Writer {
     /// # Errors
     /// When the file exists already or cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
-        let fail = |error| JournalError::io(path, error);
         // The file appears with its header, so a process that is killed before leaves no journal.
         let part = path.with_extension("part");
         // One that a killed process left would keep its run from being begun again. The journal
@@ -130,17 +129,18 @@ impl Writer {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         syrch_files::private(&mut options);
-        let file = options.open(&part).map_err(fail)?;
+        let file = options.open(&part).map_err(|error| JournalError::io(path, error))?;
         let mut writer = Self::lock_file(file, path)?;
         // Another process that begins the same run may have removed it before it was locked.
         if !is_named(&writer.file, &part) {
             return Err(JournalError::Busy { path: path.to_owned() });
         }
-        let mut line = serde_json::to_vec(header).map_err(|error| fail(error.into()))?;
+        let mut line =
+            serde_json::to_vec(header).map_err(|error| JournalError::io(path, error.into()))?;
         line.push(b'\n');
         let written = writer.file.write_all(&line).and_then(|()| std::fs::hard_link(&part, path));
         let removed = std::fs::remove_file(&part);
-        written.and(removed).map_err(fail)?;
+        written.and(removed).map_err(|error| JournalError::io(path, error))?;
         writer.left = writer.left.saturating_sub(line.len() as u64);
         Ok(writer)
     }
@@ -158,9 +158,8 @@ impl Writer {
             .map_err(|error| JournalError::io(path, error))?;
         let mut writer = Self::lock_file(file, path)?;
         let journal = Journal::read(path)?;
-        let fail = |error| JournalError::io(path, error);
-        writer.file.set_len(journal.whole_bytes).map_err(fail)?;
-        writer.file.seek(SeekFrom::End(0)).map_err(fail)?;
+        writer.file.set_len(journal.whole_bytes).map_err(|error| JournalError::io(path, error))?;
+        writer.file.seek(SeekFrom::End(0)).map_err(|error| JournalError::io(path, error))?;
         Ok((writer, journal))
     }
 

@@ -130,12 +130,11 @@ pub fn exchanges(journal: &Journal) -> Vec<Exchange> {
 
 /// Opens a file that may be read as a whole: a plain file that is not too large.
 fn open(path: &Path) -> Result<File, JournalError> {
-    let fail = |error| JournalError::io(path, error);
-    let data = std::fs::metadata(path).map_err(fail)?;
+    let data = std::fs::metadata(path).map_err(|error| JournalError::io(path, error))?;
     let reason = match (data.is_file(), data.len()) {
         (false, _) => "this is not a plain file".to_owned(),
         (true, bytes) if bytes > MOST => format!("it is larger than {MOST} bytes"),
-        _ => return File::open(path).map_err(fail),
+        _ => return File::open(path).map_err(|error| JournalError::io(path, error)),
     };
     Err(JournalError::Malformed { path: path.to_owned(), line: 1, reason })
 }

@@ -117,7 +117,7 @@ impl Allowance {
     /// Builds the layer around the ports of one role call. The host's own statements of the call
     /// are neither denied nor counted.
     #[must_use]
-    pub fn around(self: &Arc<Self>, ports: Ports) -> Ports {
+    pub fn wrap_ports(self: &Arc<Self>, ports: Ports) -> Ports {
         Ports {
             llm: Arc::new(Allowed { inner: ports.llm, allowance: Arc::clone(self) }),
             inspect: Arc::new(Allowed { inner: ports.inspect, allowance: Arc::clone(self) }),

@@ -117,7 +117,7 @@ impl SqlBinding {
     /// Binds the port to statements that answer this question as it stands: their results carry the
     /// doubts about them as its answer. `hints` are those that prompts show.
     #[must_use]
-    pub fn answering(self, question: &str, hints: &[Hit]) -> Self {
+    pub fn with_question(self, question: &str, hints: &[Hit]) -> Self {
         let question = Question::new(question).with_examples(hints);
         Self { question: Some(Arc::new(question)), ..self }
     }

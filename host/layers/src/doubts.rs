@@ -194,7 +194,7 @@ impl DoubtingDatabase {
             // One reason is enough for one column.
             let mut doubt = judge.doubt(one).await;
             if doubt.is_none() {
-                doubt = judge.absent(one, &read.normalized).await;
+                doubt = judge.doubt_absent(one, &read.normalized).await;
             }
             if doubt.is_none() {
                 doubt = judge.absent_day(one).await;
@@ -202,7 +202,7 @@ impl DoubtingDatabase {
             doubts.extend(doubt.filter(|doubt| !doubts.contains(doubt)));
         }
         for one in &read.blanks {
-            doubts.extend(judge.absent(one, &read.normalized).await);
+            doubts.extend(judge.doubt_absent(one, &read.normalized).await);
         }
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);

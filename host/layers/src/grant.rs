@@ -34,7 +34,7 @@ impl GrantedRows {
         };
         let wanted = u64::from(limit).min(results.row_count().saturating_sub(offset));
         let allowed = wanted.min(shown.saturating_sub(offset)).min(PAGE_ROWS);
-        let rows = fitting(results.rows(offset, allowed));
+        let rows = rows_of_page(results.rows(offset, allowed));
         let clipped = (rows.len() as u64) < wanted;
         let columns = results.schema().fields().iter().map(|field| field.name().clone()).collect();
         Ok(Page { columns, rows, clipped })
@@ -54,7 +54,7 @@ fn refusal(grant: RowsGrant) -> PortError {
 
 /// The rows that fit a page. If the first row alone is larger, its long cells are cut: a page
 /// without a row would make no progress.
-fn fitting(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+fn rows_of_page(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
     let mut left = PAGE_BYTES;
     let fit = rows.iter().position(|row| {
         let size: usize = row.iter().map(size).sum();
@@ -126,7 +126,7 @@ pub struct GrantedCells {
 
 impl GrantedCells {
     /// The most values of a column, or hits of a phrase.
-    fn most(&self, limit: u32) -> u32 {
+    fn cap_limit(&self, limit: u32) -> u32 {
         match self.grant {
             RowsGrant::Sample(rows) => limit.min(rows),
             RowsGrant::None | RowsGrant::Aggregates | RowsGrant::Full => limit,
@@ -142,7 +142,7 @@ impl CellsPort for GrantedCells {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        samples(self.index.as_ref(), self.grant, table, columns, self.most(limit)).await
+        samples(self.index.as_ref(), self.grant, table, columns, self.cap_limit(limit)).await
     }
 
     async fn find(
@@ -163,7 +163,7 @@ impl CellsPort for GrantedCells {
             }
             RowsGrant::Sample(_) | RowsGrant::Full => {
                 let share = MAX_HITS / u32::try_from(phrases.len().max(1)).unwrap_or(u32::MAX);
-                self.index.find(phrases, how, self.most(limit).min(MAX_CELLS).min(share)).await
+                self.index.find(phrases, how, self.cap_limit(limit).min(MAX_CELLS).min(share)).await
             }
         }
     }

@@ -32,7 +32,7 @@ impl InOrder {
     /// learns of one more end each time it waits or asks, the first that it started before the
     /// others; a call that it cancels before it has learned of its end is cancelled.
     #[must_use]
-    pub fn around(&self, ports: Ports) -> Ports {
+    pub fn wrap_ports(&self, ports: Ports) -> Ports {
         Ports {
             run: Arc::new(Ordered { inner: ports.run, order: self.clone() }),
             llm: Arc::new(Ordered { inner: ports.llm, order: self.clone() }),

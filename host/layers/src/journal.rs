@@ -88,7 +88,7 @@ impl RunPort for Journalled<dyn RunPort> {
     async fn remaining(&self) -> Budget {
         let actual = self.inner.remaining().await;
         let got = self.recorder.event_log.port(self.recorder.call, Ask::Remaining, |got| {
-            self.recorder.taint.starts();
+            self.recorder.taint.mark_seen_if_asked();
             got.cloned().unwrap_or_else(|| Got::Budget(actual.clone()))
         });
         match got.await {

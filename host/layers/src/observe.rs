@@ -56,7 +56,7 @@ impl LlmPort for Observed<dyn LlmPort> {
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
         let expect = request.expect.clone();
-        let judging = judging(&request);
+        let judging = without_messages(&request);
         let flight = self.inner.issue(ticket, request).await;
         let observer = Arc::clone(&self.observer);
         Box::pin(async move {
@@ -84,7 +84,7 @@ impl LlmPort for Observed<dyn LlmPort> {
 }
 
 /// The request without its messages, if it is to judge or choose statements.
-fn judging(request: &Request) -> Option<Request> {
+fn without_messages(request: &Request) -> Option<Request> {
     let is_judging =
         matches!(request.purpose, Purpose::Judge | Purpose::Select) && !request.subjects.is_empty();
     let Request { purpose, expect, subjects, .. } = request;

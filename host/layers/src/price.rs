@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use globset::{Glob, GlobMatcher};
 use syrch_core::ports::{Estimate, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Usage};
 
-use crate::budget::believable;
+use crate::budget::believable_usage;
 
 /// The highest price of a million tokens, in dollars; a higher one is a mistake.
 const HIGHEST: f64 = 1_000_000.0;
@@ -181,7 +181,7 @@ impl ModelLayer for PricedModel {
         let Some(price) = self.price(call) else { return outcome };
         // What the budget will charge is what is priced, reported or not.
         let is_free = self.inner.estimate(call).tokens() == 0;
-        let usage = believable(&call.request, &outcome, is_free).map(|usage| {
+        let usage = believable_usage(&call.request, &outcome, is_free).map(|usage| {
             let cost = price.micros_of(&usage);
             Usage { cost_micros: usage.cost_micros.or(Some(cost)), ..usage }
         });

@@ -92,7 +92,7 @@ impl RetriedModel {
     }
 
     /// The reaction to a failure.
-    fn next(
+    fn react(
         &self,
         retry: Retry,
         tries: u32,
@@ -105,7 +105,7 @@ impl RetriedModel {
             Retry::WhenReady if waited.waits >= MAX_WAITS || waited.time >= READY => {
                 Next::End(Some(format!("waited for it for {} s", waited.time.as_secs())))
             }
-            Retry::WhenReady => Next::WaitForIt(waited.next(self.retries.base)),
+            Retry::WhenReady => Next::WaitForIt(waited.next_wait(self.retries.base)),
             Retry::After(Duration::ZERO) if plainer < MAX_PLAINER => Next::Plainer,
             Retry::After(Duration::ZERO) => {
                 Next::End(Some("it refuses every way of asking".to_owned()))
@@ -150,7 +150,7 @@ struct Waited {
 
 impl Waited {
     /// The next wait: each is twice as long as the one before, up to a bound.
-    fn next(&self, first: Duration) -> Duration {
+    fn next_wait(&self, first: Duration) -> Duration {
         first.saturating_mul(1_u32.checked_shl(self.waits).unwrap_or(u32::MAX)).min(LONGEST_WAIT)
     }
 }
@@ -164,7 +164,7 @@ fn with_reason(error: LlmError, reason: &str) -> LlmError {
 }
 
 /// The reason why a call that failed so is made again, without the text of its reply.
-fn reason(error: &LlmError) -> String {
+fn describe_reason(error: &LlmError) -> String {
     match error {
         LlmError::Cut { tokens, .. } => {
             format!("the reply was cut off at the limit of {tokens} tokens")
@@ -205,7 +205,7 @@ impl ModelLayer for RetriedModel {
             sent |= outcome.sent;
             outcome.sent = sent;
             let Err(error) = &outcome.result else { return with_repeats(outcome, repeats) };
-            match self.next(outcome.retry, tries, plainer, &waited, shorter.is_some()) {
+            match self.react(outcome.retry, tries, plainer, &waited, shorter.is_some()) {
                 Next::End(None) => return outcome,
                 Next::End(Some(reason)) => {
                     outcome.result = Err(with_reason(error.clone(), &reason));
@@ -233,7 +233,7 @@ impl ModelLayer for RetriedModel {
                     tries += 1;
                 }
             }
-            let reason = reason(error);
+            let reason = describe_reason(error);
             if repeats.len() < REPEATS && repeats.last() != Some(&reason) {
                 repeats.push(reason);
             }
@@ -460,9 +460,8 @@ mod tests {
         #[test]
         fn waits_are_random_bounded_and_the_seeds(seed: u64, tries in 1..200_u32) {
             let retries = Retries { seed, ..Retries::default() };
-            let model = || make_retried(Vec::new(), retries).1;
-            let one = model();
-            let other = model();
+            let one = make_retried(Vec::new(), retries).1;
+            let other = make_retried(Vec::new(), retries).1;
             let waits: Vec<Duration> = (0..20).map(|_| one.backoff(tries)).collect();
             prop_assert!(waits.iter().all(|wait| *wait <= retries.longest));
             prop_assert!(waits.windows(2).any(|pair| pair[0] != pair[1]));

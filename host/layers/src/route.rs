@@ -102,7 +102,7 @@ impl RoutedModel {
     }
 
     /// The route that a call takes, and the call with that provider's model name.
-    fn onward<'a>(&self, call: &'a ModelCall) -> Option<(&Route, Cow<'a, ModelCall>)> {
+    fn find_route<'a>(&self, call: &'a ModelCall) -> Option<(&Route, Cow<'a, ModelCall>)> {
         let route = self.route(call)?;
         let mut onward = Cow::Borrowed(call);
         if route.model != call.request.model {
@@ -124,21 +124,23 @@ impl ModelProvider for RoutedModel {
     }
 
     fn identity(&self, call: &ModelCall) -> Option<String> {
-        let (route, call) = self.onward(call)?;
+        let (route, call) = self.find_route(call)?;
         route.provider.identity(&call)
     }
 
     fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.onward(call).map(|(route, call)| route.provider.estimate(&call)).unwrap_or_default()
+        self.find_route(call)
+            .map(|(route, call)| route.provider.estimate(&call))
+            .unwrap_or_default()
     }
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {
-        let (route, call) = self.onward(call)?;
+        let (route, call) = self.find_route(call)?;
         route.provider.preview(&call)
     }
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
-        let Some((route, onward)) = self.onward(call) else {
+        let Some((route, onward)) = self.find_route(call) else {
             let name = call.request.model.as_deref().unwrap_or_default();
             return ModelOutcome::unsent(LlmError::Denied(format!(
                 "the model `{name}` is not configured"

@@ -92,7 +92,7 @@ pub fn model_stack(parts: ModelParts) -> Arc<dyn ModelProvider> {
         }
     };
     if let Some((cache, temperature)) = cache.filter(|_| !has_recording) {
-        stack = Arc::new(CachedModel::new(stack, cache, ledger).sending(temperature));
+        stack = Arc::new(CachedModel::new(stack, cache, ledger).with_temperature(temperature));
     }
     let (meaning, catalog) = meaning;
     Arc::new(MeantModel::new(Arc::new(TimedModel::new(stack, time)), catalog, meaning))
@@ -160,7 +160,7 @@ mod tests {
             false
         }
 
-        async fn over(&self) {
+        async fn wait_until_over(&self) {
             std::future::pending().await
         }
     }

@@ -100,7 +100,7 @@ impl TaintOfCall {
     /// the budgets). Once the database was asked, the arguments of any role may carry some of the
     /// answer: observations, candidates, signals, tasks that a planner changed, hints, the user's
     /// answer to a question that was made of results.
-    pub fn starts(&self) {
+    pub fn mark_seen_if_asked(&self) {
         self.taint.state(|state| state.seen |= state.asked && self.untrusted.is_some());
     }
 
@@ -315,13 +315,13 @@ mod tests {
     fn a_plugin_that_is_called_after_the_database_was_asked_may_know() {
         let taint = with(&[Role::Linker, Role::Calibrator]);
         let linker = taint.for_call(&[Role::Linker]);
-        linker.starts();
+        linker.mark_seen_if_asked();
         is_denied(&taint.for_call(&[Role::Solver]), &sql());
         // It was called before, and has asked nothing.
         assert!(!is_denied(&linker, &model()));
-        taint.for_call(&[Role::Solver]).starts();
+        taint.for_call(&[Role::Solver]).mark_seen_if_asked();
         assert!(!is_denied(&linker, &model()));
-        taint.for_call(&[Role::Calibrator]).starts();
+        taint.for_call(&[Role::Calibrator]).mark_seen_if_asked();
         assert!(is_denied(&linker, &model()));
     }
 
@@ -333,7 +333,7 @@ mod tests {
         one.note_return();
         is_denied(&one, &sql());
         assert!(!is_denied(&two, &model()));
-        two.starts();
+        two.mark_seen_if_asked();
         assert!(is_denied(&two, &model()));
     }
 
@@ -398,7 +398,7 @@ mod tests {
                         (asked, seen) = (true, seen || untrusted);
                     }
                     2 => {
-                        call.starts();
+                        call.mark_seen_if_asked();
                         seen |= asked && untrusted;
                     }
                     _ => prop_assert!(!is_denied(&call, &Ask::Remaining)),

@@ -12,7 +12,7 @@ pub trait Time: Send + Sync {
     /// Called before each model call: whether the time is over.
     fn is_over(&self) -> bool;
     /// Called during each model call: resolves when the time is over.
-    async fn over(&self);
+    async fn wait_until_over(&self);
 }
 
 /// A provider whose calls end with the search's time.
@@ -45,7 +45,7 @@ impl ModelLayer for TimedModel {
         }
         tokio::select! {
             outcome = self.inner.complete(call) => outcome,
-            () = self.time.over() => ModelOutcome::sent(Err(LlmError::Cancelled), None),
+            () = self.time.wait_until_over() => ModelOutcome::sent(Err(LlmError::Cancelled), None),
         }
     }
 }

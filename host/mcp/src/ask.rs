@@ -117,8 +117,7 @@ fn find_conversation(
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes)
             .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        let id = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        return Ok(Ok(Some(id)));
+        return Ok(Ok(Some(syrch::syrch_core::text::hex(bytes))));
     }
     if !Conversations::is_id(id) {
         let message = "`conversation` has 1 to 128 bytes without control characters";

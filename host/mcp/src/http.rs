@@ -55,7 +55,7 @@ impl Token {
     pub fn random() -> Result<Self, Error> {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes).map_err(|error| Error::Random(error.to_string()))?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self(syrch::syrch_core::text::hex(bytes)))
     }
 
     /// The token that the user chose.

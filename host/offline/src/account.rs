@@ -87,7 +87,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn has(&self, function: Function) -> bool {
+    fn has_function(&self, function: Function) -> bool {
         self.functions.contains(&function)
     }
 
@@ -133,7 +133,7 @@ pub(crate) fn find_dropped_words(
             words.push(text(reading, item));
         }
     }
-    words.extend(beyond(reading));
+    words.extend(words_beyond_rules(reading));
     words.extend(unread_columns(schema, reading, query));
     words.extend(find_missing_items(schema, reading, draft, query));
     words
@@ -163,9 +163,9 @@ fn is_expressed(
         items.map(|item| reading.tokens[item.from].lower.as_str()).collect::<BTreeSet<_>>().len()
     };
     match &item.what {
-        What::Cue(Cue::Aggregate(function)) => parts.has(*function),
+        What::Cue(Cue::Aggregate(function)) => parts.has_function(*function),
         What::Cue(Cue::Count) => {
-            let sums = parts.has(Function::Sum) || parts.has(Function::Avg);
+            let sums = parts.has_function(Function::Sum) || parts.has_function(Function::Avg);
             parts.counts > 0
                 || parts.shares > 0
                 || sums
@@ -231,7 +231,7 @@ pub(crate) fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> b
 
 /// Words that are in no item and ask for what no rule expresses: other aggregates, ordinals, times
 /// and superlatives.
-fn beyond(reading: &Reading) -> Vec<String> {
+fn words_beyond_rules(reading: &Reading) -> Vec<String> {
     let tokens = &reading.tokens;
     let is_free = |at: usize| tokens[at].kind == Kind::Word && !reading.is_in_item(at);
     let asks = |at: usize| {

@@ -38,12 +38,12 @@ fn coverage(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> f64 {
         .filter(|token| token.kind != Kind::Break && !is_stop(token))
         .count()
         .max(1);
-    let lost = reading.unknown.len() + draft.loose.len() + idle(draft, query);
+    let lost = reading.unknown.len() + draft.loose.len() + count_unused_names(draft, query);
     (1.0 - lost as f64 / meant as f64).max(0.0)
 }
 
-/// A factor for names that were understood and are not used in the query.
-fn idle(draft: &Draft, query: &LogicalQuery) -> usize {
+/// Returns the number of names that were understood and are not used in the query.
+fn count_unused_names(draft: &Draft, query: &LogicalQuery) -> usize {
     let columns = draft
         .asked
         .iter()
@@ -241,20 +241,20 @@ fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool 
     // A number may be declared as text.
     fn is_text(schema: &Schema, column: ColumnRef) -> bool {
         let view = schema.column(column);
-        let is_prose = || view.required.iter().any(|stem| lexicon::PROSE.contains(&stem.as_str()));
         view.holds == Holds::Text
-            && (is_prose() || schema.tables[column.table].labels.contains(&column.column))
+            && (view.required.iter().any(|stem| lexicon::PROSE.contains(&stem.as_str()))
+                || schema.tables[column.table].labels.contains(&column.column))
     }
-    let is_extreme = |item: &Expression| match item {
-        Expression::Aggregate(_, column) => is_text(schema, *column),
-        _ => false,
-    };
     let is_best = matches!(
         draft.best, Some((
             Measure::Column(column) | Measure::Aggregate(_, column), _
         )) if is_text(schema, column)
     );
-    is_best || query.select.iter().any(is_extreme)
+    is_best
+        || query.select.iter().any(|item: &Expression| match item {
+            Expression::Aggregate(_, column) => is_text(schema, *column),
+            _ => false,
+        })
 }
 
 /// Returns true if a column after what is counted or summed up makes groups although no word asks
@@ -305,7 +305,7 @@ fn sums_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     query.group.is_empty()
         && query.select.iter().any(|item| match item {
             Expression::Aggregate(Function::Sum | Function::Avg, column) => {
-                joins::multiplies(schema, &query.all_tables(), column.table, &|_| 0.0)
+                joins::repeats_rows(schema, &query.all_tables(), column.table, &|_| 0.0)
             }
             _ => false,
         })
@@ -319,7 +319,7 @@ fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
         && query.group.is_empty()
         && query.limit.is_none()
         && query.select.iter().all(|item: &Expression| match item {
-            Expression::Column(at) => joins::multiplies(schema, &tables, at.table, &|_| 0.0),
+            Expression::Column(at) => joins::repeats_rows(schema, &tables, at.table, &|_| 0.0),
             _ => false,
         })
 }
@@ -402,20 +402,24 @@ fn claims_frequency(query: &LogicalQuery, schema: &Schema) -> bool {
 /// Returns true if the question begins with `where`, `when` or `who`, and no place, time or name is
 /// selected.
 fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
-    fn selects(query: &LogicalQuery, schema: &Schema, fits: &dyn Fn(&ColumnView) -> bool) -> bool {
+    fn selects_column(
+        query: &LogicalQuery,
+        schema: &Schema,
+        fits: &dyn Fn(&ColumnView) -> bool,
+    ) -> bool {
         query.select.iter().any(|item| match item {
             Expression::AllColumns(_) => true,
             other => other.column().is_some_and(|at| fits(schema.column(at))),
         })
     }
     match reading.tokens.first().map(|token| token.lower.as_str()) {
-        Some("who") => !selects(query, schema, &|view: &ColumnView| !view.is_key),
-        Some("where") => !selects(query, schema, &|view: &ColumnView| {
+        Some("who") => !selects_column(query, schema, &|view: &ColumnView| !view.is_key),
+        Some("where") => !selects_column(query, schema, &|view: &ColumnView| {
             view.required
                 .iter()
                 .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
         }),
-        Some("when") => !selects(query, schema, &|view: &ColumnView| {
+        Some("when") => !selects_column(query, schema, &|view: &ColumnView| {
             view.holds == Holds::Time
                 || view
                     .required

@@ -116,7 +116,7 @@ impl Reader<'_> {
         }
     }
 
-    fn is(&self, words: &str) -> Option<usize> {
+    fn match_words(&self, words: &str) -> Option<usize> {
         let mut length = 0;
         for word in words.split(' ') {
             if self.word(length) != word {
@@ -127,12 +127,12 @@ impl Reader<'_> {
         Some(length)
     }
 
-    fn any(&self, phrases: &[&str]) -> Option<usize> {
-        phrases.iter().find_map(|words| self.is(words))
+    fn match_any(&self, phrases: &[&str]) -> Option<usize> {
+        phrases.iter().find_map(|words| self.match_words(words))
     }
 
     /// Returns true if a request may begin here: at the start of a sentence or of a part of one.
-    fn begins(&self) -> bool {
+    fn may_begin_here(&self) -> bool {
         let Some(before) = self.at.checked_sub(1).map(|at| &self.tokens[at]) else { return true };
         before.kind == Kind::Break
             || matches!(before.lower.as_str(), "and" | "then" | "please" | "only" | "also")
@@ -167,8 +167,8 @@ impl Reader<'_> {
         {
             return Some((1, Cue::Request));
         }
-        if self.sorts() {
-            let by = self.any(&[
+        if self.asks_for_order() {
+            let by = self.match_any(&[
                 "order by",
                 "ordered by",
                 "sort by",
@@ -179,14 +179,14 @@ impl Reader<'_> {
             ]);
             return Some((by.unwrap_or(1), Cue::OrderBy));
         }
-        if let Some(length) = self.any(&["order of", "order for", "order according to"]) {
+        if let Some(length) = self.match_any(&["order of", "order for", "order according to"]) {
             return Some((length, Cue::OrderBy));
         }
         fn read_direction(word: &str) -> Option<bool> {
             match word {
                 "high" | "large" | "big" | "old" | "most" | "z" => Some(true),
                 "low" | "small" | "young" | "least" | "a" => Some(false),
-                other => lexicon::superlative(other).map(|scale| scale.up),
+                other => lexicon::superlative_scale(other).map(|scale| scale.up),
             }
         }
         let from = usize::from(self.word(0) == "from");
@@ -204,7 +204,8 @@ impl Reader<'_> {
         if let Some(found) = self.read_order_name() {
             return Some(found);
         }
-        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|_| self.word(1) == "first")
+        if let Some(scale) =
+            lexicon::superlative_scale(self.word(0)).filter(|_| self.word(1) == "first")
         {
             return Some((
                 2,
@@ -253,7 +254,7 @@ impl Reader<'_> {
     }
 
     /// Returns true if the word here asks for an order of rows.
-    fn sorts(&self) -> bool {
+    fn asks_for_order(&self) -> bool {
         const BY: &[&str] = &[
             "by",
             "in",
@@ -296,8 +297,8 @@ impl Reader<'_> {
     }
 
     /// Returns true if `only` restricts a condition; after a verb of request it restricts nothing.
-    fn restricts(&self) -> bool {
-        !self.begins()
+    fn is_restriction(&self) -> bool {
+        !self.may_begin_here()
             && !self.any_before(lexicon::REQUESTS)
             && !lexicon::REQUESTS.contains(&self.word(1))
     }
@@ -311,23 +312,27 @@ impl Reader<'_> {
             .tokens
             .get(self.at + 2)
             .filter(|next| next.kind == Kind::Word && !whole.contains(&next.lower.as_str()));
-        self.is("out of").filter(|_| !before && of.is_some())
+        self.match_words("out of").filter(|_| !before && of.is_some())
     }
 
     fn amount(&self) -> Option<(usize, Cue)> {
-        if let Some(length) = self.any(&["percentage of", "percent of"]) {
+        if let Some(length) = self.match_any(&["percentage of", "percent of"]) {
             return Some((length, Cue::Share(true)));
         }
-        if let Some(length) = self.any(&["share of", "proportion of", "fraction of"]) {
+        if let Some(length) = self.match_any(&["share of", "proportion of", "fraction of"]) {
             return Some((length, Cue::Share(false)));
         }
         let rows = ["number of", "numbers of", "amount of", "count of"];
-        if let Some(scale) = lexicon::superlative(self.word(0)).filter(|scale| scale.of.is_empty())
+        if let Some(scale) =
+            lexicon::superlative_scale(self.word(0)).filter(|scale| scale.of.is_empty())
         {
-            let the = self.any(&["most of"]).map(|length| (length, Cue::MostRows(true)));
+            let the = self.match_any(&["most of"]).map(|length| (length, Cue::MostRows(true)));
             let ahead = Reader { at: self.at + 1, ..*self };
-            let counted = ahead.any(&rows).map(|length| (length + 1, Cue::MostRows(scale.up)));
-            if let Some(found) = counted.filter(|_| ahead.is("amount of").is_none()).or(the) {
+            let counted =
+                ahead.match_any(&rows).map(|length| (length + 1, Cue::MostRows(scale.up)));
+            if let Some(found) =
+                counted.filter(|_| ahead.match_words("amount of").is_none()).or(the)
+            {
                 return Some(found);
             }
             if lexicon::FREQUENT.contains(&self.word(1)) {
@@ -351,10 +356,10 @@ impl Reader<'_> {
             "the count",
             "count",
         ];
-        if let Some(length) = self.any(&counts) {
+        if let Some(length) = self.match_any(&counts) {
             return Some((length, Cue::Count));
         }
-        if let Some(length) = self.any(&[
+        if let Some(length) = self.match_any(&[
             "all the information",
             "all information",
             "all the details",
@@ -377,7 +382,7 @@ impl Reader<'_> {
             }
             "overall" | "altogether" if self.word(1).is_empty() => Some((1, Cue::Trigger)),
             "total" | "sum" | "combined" | "overall" => Some((
-                self.any(&["total amount of", "sum of", "total"]).unwrap_or(1),
+                self.match_any(&["total amount of", "sum of", "total"]).unwrap_or(1),
                 Cue::Aggregate(Function::Sum),
             )),
             "different" | "distinct" | "unique" | "distinctive" => Some((1, Cue::Distinct)),
@@ -387,7 +392,8 @@ impl Reader<'_> {
 
     fn degree(&self) -> Option<(usize, Cue)> {
         if matches!(self.word(0), "most" | "least") {
-            let next = lexicon::superlative(self.word(1)).filter(|scale| !scale.of.is_empty());
+            let next =
+                lexicon::superlative_scale(self.word(1)).filter(|scale| !scale.of.is_empty());
             if let Some(scale) = next {
                 return Some((
                     2,
@@ -401,7 +407,7 @@ impl Reader<'_> {
         ) {
             return None;
         }
-        lexicon::superlative(self.word(0)).map(|scale| (1, Cue::Superlative(scale)))
+        lexicon::superlative_scale(self.word(0)).map(|scale| (1, Cue::Superlative(scale)))
     }
 
     fn comparison(&self) -> Option<(usize, Cue)> {
@@ -424,7 +430,7 @@ impl Reader<'_> {
             ("no later than", Operator::AtMost),
         ];
         if let Some((length, operator)) =
-            fixed.iter().find_map(|(words, op)| Some((self.is(words)?, *op)))
+            fixed.iter().find_map(|(words, op)| Some((self.match_words(words)?, *op)))
         {
             return Some((length, Cue::Compare(operator, ANY)));
         }
@@ -444,7 +450,8 @@ impl Reader<'_> {
             ));
         }
         if self.word(0) == "or" {
-            let scale = lexicon::comparative(self.word(1)).filter(|_| self.number(2).is_none());
+            let scale =
+                lexicon::comparative_scale(self.word(1)).filter(|_| self.number(2).is_none());
             let after_number = self.at > 0 && self.tokens[self.at - 1].kind == Kind::Number;
             let than = self.word(2) == "than";
             if let Some(scale) = scale.filter(|_| after_number && !than) {
@@ -457,7 +464,7 @@ impl Reader<'_> {
         if self.word(0) == "between" {
             return Some((1, Cue::Between));
         }
-        let scale = lexicon::comparative(self.word(0))?;
+        let scale = lexicon::comparative_scale(self.word(0))?;
         let alone = matches!(
             self.word(0),
             "above"
@@ -484,7 +491,7 @@ impl Reader<'_> {
     }
 
     fn connective(&self) -> Option<(usize, Cue)> {
-        let begins = self.any(&[
+        let begins = self.match_any(&[
             "start with",
             "starts with",
             "starting with",
@@ -495,17 +502,18 @@ impl Reader<'_> {
         if let Some(length) = begins {
             return Some((length, Cue::Like(Part::Beginning)));
         }
-        if let Some(length) = self.any(&["end with", "ends with", "ending with", "ending in"]) {
+        if let Some(length) = self.match_any(&["end with", "ends with", "ending with", "ending in"])
+        {
             return Some((length, Cue::Like(Part::End)));
         }
-        if let Some(length) = self.runs_out().or_else(|| self.any(lexicon::NEGATIONS)) {
+        if let Some(length) = self.runs_out().or_else(|| self.match_any(lexicon::NEGATIONS)) {
             return Some((length, Cue::Not));
         }
         let cue = match self.word(0) {
             "contain" | "contains" | "containing" | "substring" | "letter" | "letters" | "word"
             | "phrase" | "include" | "includes" | "including" => Cue::Like(Part::Within),
             word if word.ends_with("n't") => Cue::Not,
-            "only" if self.restricts() => Cue::Only,
+            "only" if self.is_restriction() => Cue::Only,
             "both" => Cue::Both,
             "or" | "either" => Cue::Or,
             "and" | "but" => Cue::And,
@@ -515,8 +523,8 @@ impl Reader<'_> {
             }
             "by" => Cue::By,
             "what" | "how" => Cue::Request,
-            word if lexicon::REQUESTS.contains(&word) && self.begins() => Cue::Request,
-            "which" if self.begins() || self.at == 1 => Cue::Request,
+            word if lexicon::REQUESTS.contains(&word) && self.may_begin_here() => Cue::Request,
+            "which" if self.may_begin_here() || self.at == 1 => Cue::Request,
             word if lexicon::TRIGGERS.contains(&word) => Cue::Trigger,
             _ => return None,
         };

@@ -114,13 +114,13 @@ fn add_measure(term: &str, answer: &str) -> String {
     let plain =
         ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
     fn has_superlative(text: &str) -> bool {
-        text.split(' ').any(|word| lexicon::superlative(&word.to_lowercase()).is_some())
+        text.split(' ').any(|word| lexicon::superlative_scale(&word.to_lowercase()).is_some())
     }
     if !has_superlative(term) {
         return meaning(answer, term).to_owned();
     }
     let (first, rest) = term.split_once(' ').unwrap_or((term, ""));
-    let scale = lexicon::superlative(&first.to_lowercase())
+    let scale = lexicon::superlative_scale(&first.to_lowercase())
         .filter(|_| !rest.starts_with(|c: char| c.is_ascii_digit()));
     let Some(scale) = scale.filter(|_| !rest.is_empty()) else {
         return format!("{term} by {plain}");

@@ -118,7 +118,7 @@ const NAMELESS: &[&str] = &[
 
 /// Returns true if the words mean something only after an earlier question.
 pub(crate) fn is_part(tokens: &[Token]) -> bool {
-    begins(tokens) || asks_about_pronoun(tokens) || points_back(tokens)
+    begins_like_follow_up(tokens) || asks_about_pronoun(tokens) || points_back(tokens)
 }
 
 /// Returns true if a pronoun stands for what no word before it names: `how many of them are paid?`.
@@ -139,7 +139,7 @@ fn points_back(tokens: &[Token]) -> bool {
 }
 
 /// Returns true if the words begin like a follow-up to an earlier question.
-fn begins(tokens: &[Token]) -> bool {
+fn begins_like_follow_up(tokens: &[Token]) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let about = matches!(word(0), "what" | "how") && word(1) == "about";
     GOES_ON.contains(&word(0)) || about

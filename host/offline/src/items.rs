@@ -102,7 +102,7 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             taken[at] = true;
         }
     }
-    for (from, to) in reports(&tokens, &taken) {
+    for (from, to) in find_reports_to(&tokens, &taken) {
         let columns: Vec<(ColumnRef, f64)> =
             schema.superiors().map(|column| (column, 0.9)).collect();
         if !columns.is_empty() {
@@ -190,7 +190,7 @@ fn add_mentions(
             mention.tables.clear();
         }
         if costs(tokens, &mention, &places) {
-            mention.columns = priced(schema, mention.columns);
+            mention.columns = prefer_prices(schema, mention.columns);
         }
         // `shipped in 2024` is a day, though `shipped` is a status, too.
         if events.contains(&mention.from)
@@ -344,7 +344,7 @@ fn costs(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
 }
 
 /// The prices of the tables that have one beside the cost, else the columns.
-fn priced(schema: &Schema, columns: Vec<(ColumnRef, f64)>) -> Vec<(ColumnRef, f64)> {
+fn prefer_prices(schema: &Schema, columns: Vec<(ColumnRef, f64)>) -> Vec<(ColumnRef, f64)> {
     let price = |(at, score): &(ColumnRef, f64)| {
         let views = schema.tables[at.table].columns.iter().enumerate();
         let mut prices = views.filter(|(_, view)| {
@@ -415,7 +415,7 @@ fn rows(tokens: &[Token], taken: &[bool]) -> Vec<usize> {
 
 /// Finds the places where the question mentions who reports to whom: `reports to`, or `report` at
 /// the end of a sentence.
-fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
+fn find_reports_to(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
     let found = (1..tokens.len()).filter(|at| tokens[*at].stem == "report" && !taken[*at]);
     let ends = found.filter_map(|at| match tokens.get(at + 1) {
         Some(next) if next.lower == "to" => Some((at, at + 2)),

@@ -30,7 +30,7 @@ pub(crate) fn tree(
 
 /// Returns true if a join of the `wanted` tables repeats rows of `table`: some of them are joined
 /// with several rows of another table.
-pub(crate) fn multiplies(
+pub(crate) fn repeats_rows(
     schema: &Schema,
     wanted: &[usize],
     table: usize,
@@ -58,7 +58,7 @@ pub(crate) fn multiplies(
 /// The cost of the cheapest path from one table to each; infinite if there is none.
 pub(crate) fn distances(schema: &Schema, from: usize) -> Vec<f64> {
     let mut search = Search::new(schema, &[from]);
-    while let Some(here) = search.nearest(|_| 0) {
+    while let Some(here) = search.take_nearest(|_| 0) {
         search.go_on(here, &|_| 0.0);
     }
     search.cost
@@ -74,7 +74,7 @@ fn nearest(
 ) -> Option<Vec<Edge>> {
     let mut search = Search::new(schema, known);
     loop {
-        let here = search.nearest(|table: usize| {
+        let here = search.take_nearest(|table: usize| {
             wanted.iter().position(|other| *other == table).unwrap_or(wanted.len())
         })?;
         if wanted.contains(&here) {
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes the nearest open table, of equally near ones that of the lowest rank.
-    fn nearest(&mut self, rank: impl Fn(usize) -> usize) -> Option<usize> {
+    fn take_nearest(&mut self, rank: impl Fn(usize) -> usize) -> Option<usize> {
         let key = |table: &usize| (rank(*table), *table);
         let order = |a: &usize, b: &usize| {
             self.cost[*a].total_cmp(&self.cost[*b]).then_with(|| key(a).cmp(&key(b)))
@@ -124,7 +124,7 @@ impl<'a> Search<'a> {
     /// Opens the neighbours of a table.
     fn go_on(&mut self, here: usize, bias: &dyn Fn(&Edge) -> f64) {
         for edge in self.schema.edges_of(here) {
-            let there = edge.across(here);
+            let there = edge.other_table(here);
             let total = self.cost[here] + edge.cost + bias(edge);
             if !self.done[there] && total < self.cost[there] {
                 if self.cost[there].is_infinite() {
@@ -142,7 +142,7 @@ fn walk_back(came: &[Option<Edge>], end: usize) -> Vec<Edge> {
     let mut here = end;
     while let Some(edge) = came[here] {
         path.push(edge);
-        here = edge.across(here);
+        here = edge.other_table(here);
     }
     path.reverse();
     path
@@ -179,14 +179,14 @@ mod tests {
         for (first, last) in [(0, 2), (2, 0)] {
             let mut search = Search::new(&schema, &[first, last]);
             let mut reached = None;
-            while let Some(here) = search.nearest(|_| 0) {
+            while let Some(here) = search.take_nearest(|_| 0) {
                 if here == 4 {
                     reached = search.came[4];
                     break;
                 }
                 search.go_on(here, &|_| 0.0);
             }
-            assert_eq!(reached.map(|edge| edge.across(4)), Some(last));
+            assert_eq!(reached.map(|edge| edge.other_table(4)), Some(last));
         }
     }
 

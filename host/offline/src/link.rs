@@ -94,14 +94,14 @@ impl<'a> Index<'a> {
         };
         // What is no part of a name is compared with none.
         let stems: &[&str] =
-            if token.kind == Kind::Word && !silent(token) { &self.stems } else { &[] };
-        let scored = stems.iter().map(|stem| (*stem, alike(&token.stem, &others, stem)));
+            if token.kind == Kind::Word && !is_silent(token) { &self.stems } else { &[] };
+        let scored = stems.iter().map(|stem| (*stem, similarity(&token.stem, &others, stem)));
         Word { stem: &token.stem, near: scored.filter(|(_, score)| *score > 0.0).collect() }
     }
 
     /// Returns the entries that share a stem with the word, or whose name is the words written
     /// together.
-    fn sharing<T: Copy + Ord>(
+    fn sharing_stem<T: Copy + Ord>(
         map: &BTreeMap<&str, Vec<T>>,
         word: &Word<'_>,
         joined: &str,
@@ -118,7 +118,7 @@ pub(crate) fn link(tokens: &[Token], schema: &Schema, found: Vec<Found>) -> Vec<
     let mut mentions: Vec<Mention> = Vec::new();
     for from in 0..tokens.len() {
         for to in from + 1..=tokens.len().min(from + LONGEST) {
-            mentions.extend(mention(tokens, &all, (schema, &index), from, to));
+            mentions.extend(find_mention(tokens, &all, schema, &index, from, to));
         }
     }
     for cell in found {
@@ -138,10 +138,10 @@ pub(crate) fn link(tokens: &[Token], schema: &Schema, found: Vec<Found>) -> Vec<
             }),
         }
     }
-    disjoint(mentions)
+    remove_overlaps(mentions)
 }
 
-fn disjoint(mut mentions: Vec<Mention>) -> Vec<Mention> {
+fn remove_overlaps(mut mentions: Vec<Mention>) -> Vec<Mention> {
     mentions.sort_by(|a, b| {
         b.weight()
             .total_cmp(&a.weight())
@@ -159,25 +159,26 @@ fn disjoint(mut mentions: Vec<Mention>) -> Vec<Mention> {
 }
 
 /// Returns true if a word may stand for a whole name although it is a stop word.
-fn soft(token: &Token) -> bool {
+fn is_soft(token: &Token) -> bool {
     lexicon::SOFT.contains(&token.lower.as_str())
 }
 
 /// Returns true if a word is never a part of a name.
-fn silent(token: &Token) -> bool {
-    is_stop(token) && !soft(token)
+fn is_silent(token: &Token) -> bool {
+    is_stop(token) && !is_soft(token)
 }
 
-fn mention(
+fn find_mention(
     tokens: &[Token],
     all: &[Word<'_>],
-    (schema, index): (&Schema, &Index<'_>),
+    schema: &Schema,
+    index: &Index<'_>,
     from: usize,
     to: usize,
 ) -> Option<Mention> {
     let span = &tokens[from..to];
     fn is_spoken_word(token: &Token) -> bool {
-        token.kind == Kind::Word && !silent(token)
+        token.kind == Kind::Word && !is_silent(token)
     }
     let fits = is_spoken_word(&span[0])
         && is_spoken_word(&span[span.len() - 1])
@@ -187,10 +188,10 @@ fn mention(
     }
     // Only `of` and `the` may stand within a name: `type of the pet`.
     let content: Vec<&Word<'_>> =
-        (from..to).filter(|i| !silent(&tokens[*i])).map(|i| &all[i]).collect();
+        (from..to).filter(|i| !is_silent(&tokens[*i])).map(|i| &all[i]).collect();
     let inverted = content.len() < span.len();
     if !span.iter().all(|token: &Token| {
-        !silent(token) || matches!(token.lower.as_str(), "of" | "the" | "per" | "in" | "their")
+        !is_silent(token) || matches!(token.lower.as_str(), "of" | "the" | "per" | "in" | "their")
     }) || (inverted
         && !span.iter().any(|token| matches!(token.lower.as_str(), "of" | "per" | "in")))
     {
@@ -199,7 +200,7 @@ fn mention(
     let joined = words::stem(&span.iter().map(|token| token.lower.as_str()).collect::<String>());
     let mut tables: Vec<(usize, f64)> = Vec::new();
     if !inverted {
-        for at in Index::sharing(&index.tables, content.first()?, &joined) {
+        for at in Index::sharing_stem(&index.tables, content.first()?, &joined) {
             let table = &schema.tables[at];
             let score = if table.joined == joined {
                 Some(1.0)
@@ -211,7 +212,7 @@ fn mention(
         }
     }
     let mut columns: Vec<(ColumnRef, f64)> = Vec::new();
-    for at in Index::sharing(&index.columns, content.first()?, &joined) {
+    for at in Index::sharing_stem(&index.columns, content.first()?, &joined) {
         let column = schema.column(at);
         // `number of books` is the number of books, not the book's number.
         let counts = inverted
@@ -238,7 +239,7 @@ fn mention(
     columns.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let best = columns.first().map_or(0.0, |(_, score)| *score);
     columns.retain(|(_, score)| *score >= best - 0.15);
-    if span.iter().any(soft) {
+    if span.iter().any(is_soft) {
         tables.retain(|(_, score)| *score > 0.95);
         columns.retain(|(_, score)| *score > 0.95);
     }
@@ -335,7 +336,7 @@ fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Op
 
 /// Returns how similar a word and a stem are: equal, synonyms, alike in their beginning, or
 /// different by a slip of the pen.
-fn alike(own: &str, others: &[&str], stem: &str) -> f64 {
+fn similarity(own: &str, others: &[&str], stem: &str) -> f64 {
     if own == stem {
         return 1.0;
     }

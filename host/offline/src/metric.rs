@@ -81,7 +81,7 @@ fn read_with(
 ) -> Metric {
     let understood = match read_question(semantics, question, cells, today) {
         Reading::Understood(understood) => understood,
-        Reading::Unread(unread) if binds(semantics, question, &unread) => {
+        Reading::Unread(unread) if forbids_rules(semantics, question, &unread) => {
             return Metric::Unclear(unread.to_string());
         }
         Reading::Unread(_) => return Metric::Unread,
@@ -99,7 +99,7 @@ fn read_with(
 
 /// Returns true if the rules must not answer a question that the definitions do not answer: it asks
 /// for a metric, of which the rules know nothing.
-fn binds(semantics: &Semantics, question: &str, unread: &Unread) -> bool {
+fn forbids_rules(semantics: &Semantics, question: &str, unread: &Unread) -> bool {
     match unread {
         Unread::Ambiguous { .. } | Unread::Contradictory(_) | Unread::Unsupported(_) => true,
         Unread::Words(_) => names_metric(semantics, question),

@@ -58,8 +58,8 @@ pub(crate) struct Formed {
 /// say when its rows happened.
 pub(crate) fn read(schema: &Schema, reading: &Reading, writer: &Writer<'_>) -> Option<Formed> {
     let (item, table) = only_table(reading)?;
-    let before = plain(&reading.tokens[..item.from])?;
-    let after = plain(&reading.tokens[item.to..])?;
+    let before = join_words(&reading.tokens[..item.from])?;
+    let after = join_words(&reading.tokens[item.to..])?;
     rows_of_each(schema, table, &before, &after, writer)
         .or_else(|| {
             // `last orders` are several rows, and how many is not said.
@@ -82,7 +82,7 @@ fn only_table(reading: &Reading) -> Option<(&Item, usize)> {
 
 /// The words of a part of the question, without the end of its sentence; `None` if it has anything
 /// but words.
-fn plain(tokens: &[Token]) -> Option<String> {
+fn join_words(tokens: &[Token]) -> Option<String> {
     let end = tokens.iter().rposition(|token| !token.ends_sentence()).map_or(0, |at| at + 1);
     let words: Option<Vec<&str>> = tokens[..end]
         .iter()
@@ -93,8 +93,8 @@ fn plain(tokens: &[Token]) -> Option<String> {
 
 /// The column of dates that says when the rows of a table happened, where the table holds rows and
 /// no counts or months of them.
-fn happening(schema: &Schema, table: usize) -> Option<ColumnRef> {
-    let column = schema.happening(table)?;
+fn happening_dates(schema: &Schema, table: usize) -> Option<ColumnRef> {
+    let column = schema.happening_dates(table)?;
     let is_counted = schema.tables[table].columns.iter().any(|view| {
         ["count", "month", "year"].iter().any(|word| view.required.as_slice() == [*word])
     });
@@ -122,7 +122,7 @@ fn rows_of_each(
     if !COUNTS.contains(&before) || !EACH.contains(&each) {
         return None;
     }
-    let column = happening(schema, table)?;
+    let column = happening_dates(schema, table)?;
     let select = vec![Expression::Column(column)];
     let text = writer.text(&LogicalQuery { select, ..LogicalQuery::default() })?;
     let (name, from) = text.strip_prefix("SELECT ")?.split_once(" FROM ")?;
@@ -143,7 +143,7 @@ fn rows_of_each(
             format!("SELECT {part}, COUNT(*) FROM {from} GROUP BY {part} ORDER BY {part}")
         }
     };
-    Some(Formed { sql, rests_on: extreme(Function::Max, column) })
+    Some(Formed { sql, rests_on: aggregate_all(Function::Max, column) })
 }
 
 /// `When was the last order placed?` and `last order placed`, whose day several rows may have.
@@ -163,8 +163,8 @@ fn at_an_end(
     if !MADE.contains(&after) {
         return None;
     }
-    let column = happening(schema, table)?;
-    let day = extreme(function, column);
+    let column = happening_dates(schema, table)?;
+    let day = aggregate_all(function, column);
     let query = if DAYS.contains(&opening) {
         day.clone()
     } else if ROWS.contains(&opening) {
@@ -204,12 +204,12 @@ fn average(
         is_number && !column.is_key && column.required.as_slice() == [last.as_str()]
     });
     let (column, _) = measures.next().filter(|_| measures.next().is_none())?;
-    let query = extreme(Function::Avg, ColumnRef { table, column });
+    let query = aggregate_all(Function::Avg, ColumnRef { table, column });
     Some(Formed { sql: writer.text(&query)?, rests_on: query })
 }
 
 /// The aggregate of a column over all rows.
-fn extreme(function: Function, column: ColumnRef) -> LogicalQuery {
+fn aggregate_all(function: Function, column: ColumnRef) -> LogicalQuery {
     let select = vec![Expression::Aggregate(function, column)];
     LogicalQuery { select, ..LogicalQuery::default() }
 }

@@ -64,8 +64,11 @@ impl OfflineProvider {
         let question = question(call);
         match metric::read(&question, call, semantics, self.values.as_deref()).await {
             Metric::Statement { sql, confidence, origin } => {
-                let is_tried =
-                    call.request.subjects.iter().any(|tried| plain(tried) == plain(&sql));
+                let is_tried = call
+                    .request
+                    .subjects
+                    .iter()
+                    .any(|tried| comparable_text(tried) == comparable_text(&sql));
                 if call.request.sample > 0 || is_tried {
                     return Some(Err(LlmError::Refused(
                         "the definition of a metric has one statement".to_owned(),
@@ -90,7 +93,7 @@ impl OfflineProvider {
             None if !found.list.is_empty() && found.objection.is_none() => {
                 Err(LlmError::Refused("there is no further reading of the question".to_owned()))
             }
-            _ => Err(LlmError::Refused(why(&found))),
+            _ => Err(LlmError::Refused(refusal_reason(&found))),
         }
     }
 
@@ -100,14 +103,18 @@ impl OfflineProvider {
             return reply;
         }
         let found = self.interpret(call).await;
-        let tried =
-            |sql: &str| call.request.subjects.iter().any(|subject| plain(subject) == plain(sql));
+        let tried = |sql: &str| {
+            call.request
+                .subjects
+                .iter()
+                .any(|subject| comparable_text(subject) == comparable_text(sql))
+        };
         match found.list.iter().find(|one| !tried(&one.sql)) {
             Some(one) if self.accepts(&found) => self.admit(one),
             None if !found.list.is_empty() && found.objection.is_none() => {
                 Err(LlmError::Refused("every reading of the question was tried".to_owned()))
             }
-            _ => Err(LlmError::Refused(why(&found))),
+            _ => Err(LlmError::Refused(refusal_reason(&found))),
         }
     }
 
@@ -207,11 +214,11 @@ fn write_definition(sql: &str, confidence: f64, origin: Value) -> Reply {
 }
 
 /// A statement without what does not matter when two are compared.
-fn plain(sql: &str) -> String {
+fn comparable_text(sql: &str) -> String {
     sql.trim().trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-fn why(found: &Interpretations) -> String {
+fn refusal_reason(found: &Interpretations) -> String {
     if let Some(objection) = &found.objection {
         return objection.clone();
     }

@@ -34,7 +34,7 @@ pub(crate) struct Ranks {
 impl Ranks {
     pub(crate) fn new(schema: &Schema, reading: &Reading) -> Self {
         let weights = weights(schema, reading);
-        let far = heaviest(&weights)
+        let far = heaviest_table(&weights)
             .map_or_else(|| vec![0.0; weights.len()], |main| joins::distances(schema, main));
         let judge = Judge { schema, reading, weights: &weights, far: &far };
         let columns = (0..reading.items.len()).map(|at| judge.columns(at)).collect();
@@ -62,7 +62,7 @@ impl<'a> Resolver<'a> {
 
     /// The column that an item means; `None` if the item means none.
     pub(crate) fn column(&self, at: usize) -> Option<ColumnRef> {
-        self.ranks.columns.get(at)?.get(self.nth(at)).map(|(column, _)| *column)
+        self.ranks.columns.get(at)?.get(self.chosen_place(at)).map(|(column, _)| *column)
     }
 
     /// Returns the lead of the first meaning of a column or a cell over the second; 1 if there is
@@ -80,22 +80,24 @@ impl<'a> Resolver<'a> {
 
     /// The cell that an item means.
     pub(crate) fn cell(&self, at: usize) -> Option<Found> {
-        self.ranks.cells.get(at)?.get(self.nth(at)).map(|(cell, _)| cell.clone())
+        self.ranks.cells.get(at)?.get(self.chosen_place(at)).map(|(cell, _)| cell.clone())
     }
 
     /// The column of a table near the item that measures what the scale measures, and whether in
     /// the opposite direction.
     pub(crate) fn column_for_scale(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
-        self.near(at).into_iter().find_map(|table| self.schema.column_for_words(table, scale.of))
+        self.tables_by_nearness(at)
+            .into_iter()
+            .find_map(|table| self.schema.column_for_words(table, scale.of))
     }
 
     /// The column that a time is compared with where the question names none: of the first of
     /// these tables whose rows happen at a time, else of the first that has dates or whose rows
     /// belong to what has. `None` if none of them has any, or if it is not clear which is meant.
-    pub(crate) fn dated(&self, tables: &[usize], span: Span) -> Option<ColumnRef> {
-        let happens = |table: &&usize| self.schema.happening(**table).is_some();
+    pub(crate) fn find_dates(&self, tables: &[usize], span: Span) -> Option<ColumnRef> {
+        let happens = |table: &&usize| self.schema.happening_dates(**table).is_some();
         let found = |table: &usize| {
-            self.schema.times(*table, span).or_else(|| self.schema.inherited(*table).map(Some))
+            self.schema.times(*table, span).or_else(|| self.schema.dates_of_owner(*table).map(Some))
         };
         let happening = tables.iter().filter(happens).find_map(found);
         happening.or_else(|| tables.iter().find_map(found)).flatten()
@@ -104,28 +106,30 @@ impl<'a> Resolver<'a> {
     /// The columns of the nearest table that has some which the scale measures, and whether in the
     /// opposite direction.
     pub(crate) fn all_measured(&self, at: usize, scale: Scale) -> (Vec<ColumnRef>, bool) {
-        let measured =
-            self.near(at).into_iter().map(|table| self.schema.all_measured(table, scale.of));
+        let measured = self
+            .tables_by_nearness(at)
+            .into_iter()
+            .map(|table| self.schema.all_measured(table, scale.of));
         measured.into_iter().find(|(columns, _)| !columns.is_empty()).unwrap_or_default()
     }
 
     /// The column that names the rows of the nearest table.
     pub(crate) fn label(&self, at: usize) -> Option<ColumnRef> {
-        let table = *self.near(at).first()?;
+        let table = *self.tables_by_nearness(at).first()?;
         self.schema.tables[table].labels.first().map(|column| ColumnRef { table, column: *column })
     }
 
     /// The table of the greatest weight.
     pub(crate) fn main(&self) -> Option<usize> {
-        heaviest(&self.ranks.weights)
+        heaviest_table(&self.ranks.weights)
     }
 
-    fn nth(&self, at: usize) -> usize {
+    fn chosen_place(&self, at: usize) -> usize {
         self.choice.item.filter(|(item, _)| *item == at).map_or(0, |(_, nth)| nth)
     }
 
     /// Tables by nearness to the item: the one just after, the last one before, then by weight.
-    fn near(&self, at: usize) -> Vec<usize> {
+    fn tables_by_nearness(&self, at: usize) -> Vec<usize> {
         let table = |item: &super::items::Item| match item.what {
             What::Table(table) => Some(table),
             _ => None,
@@ -256,7 +260,7 @@ impl Judge<'_> {
 }
 
 /// The table of the greatest weight, if any has one.
-fn heaviest(weights: &[f64]) -> Option<usize> {
+fn heaviest_table(weights: &[f64]) -> Option<usize> {
     let best = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().position(|weight| *weight == best && best > 0.0)
 }

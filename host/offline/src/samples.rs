@@ -65,7 +65,8 @@ pub(crate) async fn read_yes(
         // `no driveway`: the column says no, or it says in words that it has no value.
         if matches!(filter.condition.operand, Operand::Null)
             && let Some(sample) = samples.read(schema, filter.condition.column).await
-            && let Some(text) = yes_and_no(sample).map(|(_, no)| no).or_else(|| missing(sample))
+            && let Some(text) =
+                yes_and_no(sample).map(|(_, no)| no).or_else(|| missing_value_text(sample))
         {
             filter.condition.operand = Operand::Text(text);
         }
@@ -202,7 +203,7 @@ fn yes_and_no(sample: &Sample) -> Option<(String, String)> {
 }
 
 /// The text by which a column says that it has no value, such as `NA`.
-fn missing(sample: &Sample) -> Option<String> {
+fn missing_value_text(sample: &Sample) -> Option<String> {
     const MARKS: &[&str] = &["na", "n/a", "nan", "null", "unknown"];
     sample.frequent.iter().find_map(|(value, _)| match value {
         Value::Text(text) if MARKS.contains(&text.to_lowercase().as_str()) => Some(text.clone()),

@@ -87,7 +87,7 @@ impl Edge {
     }
 
     /// The table at the other end.
-    pub(crate) fn across(&self, table: usize) -> usize {
+    pub(crate) fn other_table(&self, table: usize) -> usize {
         if self.left.table == table { self.right.table } else { self.left.table }
     }
 }
@@ -367,7 +367,7 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
         || (name.ends_with("id") && name.len() <= 3);
     ColumnView {
         joined: [words::stem(&plain), words::stem(&parts.concat())],
-        holds: holds(column, &required),
+        holds: classify_column(column, &required),
         declared: column.sql_type.to_lowercase(),
         nullable: column.nullable,
         name: column.name.clone(),
@@ -377,7 +377,7 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
     }
 }
 
-fn holds(column: &Column, stems: &[String]) -> Holds {
+fn classify_column(column: &Column, stems: &[String]) -> Holds {
     let declared = column.sql_type.to_lowercase();
     fn contains_any(declared: &str, parts: &[&str]) -> bool {
         parts.iter().any(|part| declared.contains(part))
@@ -537,7 +537,7 @@ fn infer_edges(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
     alike_pairs(tables, &linked)
         .into_iter()
         .filter_map(|(left, right)| {
-            same(tables, locate(tables, left), locate(tables, right))
+            join_cost(tables, locate(tables, left), locate(tables, right))
                 .map(|cost| Edge::new(left, right, cost))
         })
         .collect()
@@ -594,7 +594,7 @@ fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, Co
 }
 
 /// The cost of joining two columns by their names; `None` if they do not match.
-fn same(
+fn join_cost(
     tables: &[TableView],
     a: (usize, usize, &ColumnView),
     b: (usize, usize, &ColumnView),
@@ -684,7 +684,7 @@ pub(crate) mod tests {
         let mut all = Vec::new();
         for (left, a) in schema.columns() {
             for (right, b) in schema.columns().filter(|(right, _)| right.table > left.table) {
-                let cost = same(
+                let cost = join_cost(
                     &schema.tables,
                     (left.table, left.column, a),
                     (right.table, right.column, b),

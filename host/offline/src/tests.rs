@@ -291,12 +291,11 @@ fn a_reference_to_nobody_is_unsure() {
 fn the_statement_is_of_the_catalogs_dialect() {
     let mut shop = fixture::shop();
     shop.dialect = syrch_core::Dialect::Postgres;
-    let read = |question: &str| fixture::best(question, &shop).0;
-    let most = read("What is the most expensive product?");
+    let most = fixture::best("What is the most expensive product?", &shop).0;
     assert!(most.ends_with("ORDER BY price DESC NULLS LAST LIMIT 1"), "{most}");
-    let like = read("Which products contain 'a' in their name?");
+    let like = fixture::best("Which products contain 'a' in their name?", &shop).0;
     assert!(like.ends_with("WHERE name ILIKE '%a%'"), "{like}");
-    let year = read("How many employees were hired in 2024?");
+    let year = fixture::best("How many employees were hired in 2024?", &shop).0;
     assert!(year.contains("EXTRACT(YEAR FROM ") && year.ends_with("= 2024"), "{year}");
     assert!(!year.contains("strftime"), "{year}");
     let mut library = fixture::library();

@@ -21,7 +21,7 @@ pub(crate) struct Writer<'a> {
 impl Writer<'_> {
     /// The text; `None` if its tables cannot be joined or it selects nothing.
     pub(crate) fn text(&self, query: &LogicalQuery) -> Option<String> {
-        let query = &self.strict(query);
+        let query = &self.group_strictly(query);
         if let Some(function) = query.fold {
             return self.write_fold(query, function);
         }
@@ -94,7 +94,7 @@ impl Writer<'_> {
     /// what is neither grouped nor aggregated, and to order different rows by what they do not
     /// have. Different rows of columns are then groups, each of which has its least or, descending,
     /// its greatest value of what it is ordered by.
-    fn strict(&self, query: &LogicalQuery) -> LogicalQuery {
+    fn group_strictly(&self, query: &LogicalQuery) -> LogicalQuery {
         let mut query = query.clone();
         if !self.syntax().groups_strictly {
             return query;
@@ -219,7 +219,7 @@ impl Writer<'_> {
         let name = match condition.field {
             Some(field) => self.field(&name, at, field),
             None if is_pattern => self.as_text(name, at),
-            None if syntax.is_typed => self.comparable(name, condition),
+            None if syntax.is_typed => self.cast_for_comparison(name, condition),
             None => name,
         };
         let operator = self.operator(condition.operator);
@@ -297,7 +297,7 @@ impl Writer<'_> {
     /// The left side of a comparison, cast where a strict engine would refuse its right side or
     /// fail at a row. With a number, texts are compared as numbers, but for equality, and dates by
     /// their year. With a text, numbers are compared as texts, and so are dates if it is none.
-    fn comparable(&self, name: String, condition: &Condition) -> String {
+    fn cast_for_comparison(&self, name: String, condition: &Condition) -> String {
         let at = condition.column;
         let declared = &self.schema.column(at).declared;
         let is_equality = matches!(condition.operator, Operator::Equal | Operator::NotEqual);

@@ -67,10 +67,10 @@ impl LazyBench {
                 Fed::Compared(bench.compare(of(Which::Original)?, of(*which)?).await)
             }
             Step::CompareOnCopy(number) => {
-                let place = (*number, optimization.settings().seed);
-                Fed::OnCopy(
-                    copies.compare(place, of(Which::Original)?, of(Which::Candidate)?).await,
-                )
+                let seed = optimization.settings().seed;
+                let original = of(Which::Original)?;
+                let candidate = of(Which::Candidate)?;
+                Fed::OnCopy(copies.compare(*number, seed, original, candidate).await)
             }
             Step::Propose | Step::Done => {
                 return Err(Error::Internal("this is no step of a bench".to_owned()));

@@ -53,7 +53,11 @@ fn copier(settings: &Settings) -> Option<(PathBuf, &'static FileEntry, MakeCopy)
 ///
 /// # Errors
 /// When the user insists on copies and none can be made.
-pub(super) fn count(settings: &Settings, wanted: Option<u32>, default: u32) -> Result<u32, Error> {
+pub(super) fn count_copies(
+    settings: &Settings,
+    wanted: Option<u32>,
+    default: u32,
+) -> Result<u32, Error> {
     match (copier(settings).is_some(), wanted) {
         (true, wanted) => Ok(wanted.unwrap_or(default)),
         (false, None | Some(0)) => Ok(0),
@@ -89,7 +93,8 @@ impl Copies {
     /// Compares on the copy of that number; `None` when there is no such copy.
     pub(super) async fn compare(
         &mut self,
-        (number, seed): (u32, u64),
+        number: u32,
+        seed: u64,
         original: &Admitted,
         candidate: &Admitted,
     ) -> Option<Result<Compared, SqlError>> {

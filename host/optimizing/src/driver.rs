@@ -32,7 +32,7 @@ enum StepResult {
 
 /// An optimization with its settings, before its first step.
 pub(super) fn optimization(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
-    let copies = copies::count(host.settings(), parts.copies, parts.settings.copies)?;
+    let copies = copies::count_copies(host.settings(), parts.copies, parts.settings.copies)?;
     let settings = syrch_optimize::Settings { copies, ..parts.settings };
     Optimization::new(parts.sql.clone(), settings).map_err(|error| Error::Config(error.to_string()))
 }
@@ -132,7 +132,7 @@ impl<'a> Driver<'a> {
         let actual = async {
             let came = tokio::select! {
                 biased;
-                () = run.over() => StepResult::Stopped(why(run.is_stopped())),
+                () = run.wait_until_over() => StepResult::Stopped(stop_reason(run.is_stopped())),
                 fed = self.bench.perform(optimization, step) => StepResult::Fed(fed?),
             };
             serde_json::to_value(&came).map_err(|error| Error::Internal(error.to_string()))
@@ -164,7 +164,7 @@ impl<'a> Driver<'a> {
                 let event_log = self.run.event_log();
                 let is_interrupted =
                     event_log.decide_by_time("interrupted", || self.run.is_stopped()).await;
-                Ok(StepResult::Stopped(why(is_interrupted)))
+                Ok(StepResult::Stopped(stop_reason(is_interrupted)))
             }
         }
     }
@@ -185,6 +185,6 @@ impl<'a> Driver<'a> {
     }
 }
 
-fn why(is_interrupted: bool) -> String {
+fn stop_reason(is_interrupted: bool) -> String {
     if is_interrupted { "it was stopped".to_owned() } else { "its deadline passed".to_owned() }
 }

@@ -48,12 +48,12 @@ impl Proposer {
         calls: &RewriterCalls,
         optimization: &Optimization,
     ) -> Option<Proposed> {
-        let sql =
-            |which| optimization.statement(which).map_or("", |statement| statement.sql.as_str());
         let plan = optimization.plan()?;
-        let statements = (sql(Which::Original), sql(Which::Best));
+        let [original, best] = [Which::Original, Which::Best].map(|which| {
+            optimization.statement(which).map_or("", |statement| statement.sql.as_str())
+        });
         let history = optimization.history();
-        match calls.call(self.rewriter.as_ref(), statements, plan, &history).await? {
+        match calls.call(self.rewriter.as_ref(), original, best, plan, &history).await? {
             Ok(Some(proposal)) => Some(Proposed::Statement(proposal)),
             Ok(None) => Some(Proposed::Nothing),
             Err(RoleError::Cancelled | RoleError::Deadline) => None,

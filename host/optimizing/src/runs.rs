@@ -231,7 +231,7 @@ async fn start(
     let written =
         serde_json::to_value(&written).map_err(|error| Error::Internal(error.to_string()))?;
     let problem = Problem::new(parts.sql.clone());
-    let run = host.start(id, &problem, written, journal, (&parts.observer, &parts.stop)).await?;
+    let run = host.start(id, &problem, written, journal, &parts.observer, &parts.stop).await?;
     carry_out(host, &parts, run, optimization).await
 }
 

@@ -188,12 +188,15 @@ mod tests {
                 (memory (export "memory") 1)
                 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) i32.const 64)
                 (func (export "syrch:plugin/about@0.1.0#describe") (result i32) i32.const 0)
-                (func (export "syrch:plugin/about@0.1.0#configure") (param i32 i32) (result i32) i32.const 0))"#
+                (func (export "syrch:plugin/about@0.1.0#configure") (param i32 i32) (result i32)
+                    i32.const 0))"#
         ));
         component(&core.unwrap(), &wit().path().join("build/wit"), contract::WORLD)
     }
 
-    const CALIBRATE: &str = r#"(func (export "syrch:plugin/calibrator@0.1.0#calibrate") (param i32 i32) (result i32) i32.const 0)"#;
+    const CALIBRATE: &str = r#"(func
+        (export "syrch:plugin/calibrator@0.1.0#calibrate") (param i32 i32) (result i32)
+        i32.const 0)"#;
     const CLOCK: &str =
         r#"(import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))"#;
 

@@ -43,7 +43,7 @@ pub(crate) enum Standing {
 }
 
 /// The keyword at the beginning of the text, if it begins a query.
-pub(crate) fn keyword(text: &str) -> Option<&'static str> {
+pub(crate) fn first_keyword(text: &str) -> Option<&'static str> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     let size = text.bytes().take_while(u8::is_ascii_alphabetic).count();
     let ends = !text[size..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -56,7 +56,7 @@ pub(crate) fn keyword(text: &str) -> Option<&'static str> {
 pub(crate) fn looks_like_query(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().take(400).collect();
     let is = |at: usize, word: &str| words.get(at).is_some_and(|w| w.eq_ignore_ascii_case(word));
-    match keyword(text) {
+    match first_keyword(text) {
         Some("SELECT") => {
             let head = words.first().unwrap_or(&"").trim_start_matches('(');
             let even = head.chars().all(char::is_uppercase) || head.chars().all(char::is_lowercase);
@@ -108,7 +108,7 @@ impl Reader {
     }
 
     /// The kind of the text, if it is exactly one statement of a common dialect.
-    pub(crate) fn standing(&mut self, sql: &str) -> Option<Standing> {
+    pub(crate) fn classify(&mut self, sql: &str) -> Option<Standing> {
         let dialects: [&dyn Dialect; 6] = [
             &GenericDialect {},
             &SQLiteDialect {},
@@ -144,7 +144,7 @@ impl Reader {
     pub(crate) fn split(&self, text: &str, place: Range<usize>) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let mut from = place.start;
-        for end in separators(&text[place.clone()])
+        for end in find_separators(&text[place.clone()])
             .into_iter()
             .map(|at| place.start + at)
             .chain([place.end])
@@ -161,22 +161,24 @@ impl Reader {
     }
 
     /// The end of the longest query that begins at `start`, if there is one.
-    pub(crate) fn longest(&mut self, text: &str, start: usize) -> Option<usize> {
-        let region = self.region(text, start);
-        cuts(&text[start..region], text[..start].chars().next_back()).into_iter().find_map(|size| {
-            let sql = text[start..start + size].trim_end();
-            // A write that begins like a query is a statement, too: the guard refuses it with its
-            // name.
-            self.standing(sql).map(|_| start + sql.len())
-        })
+    pub(crate) fn find_longest(&mut self, text: &str, start: usize) -> Option<usize> {
+        let region = self.end_of_region(text, start);
+        list_possible_ends(&text[start..region], text[..start].chars().next_back())
+            .into_iter()
+            .find_map(|size| {
+                let sql = text[start..start + size].trim_end();
+                // A write that begins like a query is a statement, too: the guard refuses it with
+                // its name.
+                self.classify(sql).map(|_| start + sql.len())
+            })
     }
 
     /// Returns the place where a statement that does not parse most likely ends: at its semicolon
     /// or the end of its paragraph.
     pub(crate) fn first_end(&self, text: &str, start: usize) -> usize {
-        let region = self.region(text, start);
+        let region = self.end_of_region(text, start);
         let inside = &text[start..region];
-        let paragraph = blank_line(inside).unwrap_or(inside.len());
+        let paragraph = find_blank_line(inside).unwrap_or(inside.len());
         start + inside[..paragraph].trim_end().len()
     }
 
@@ -194,9 +196,9 @@ impl Reader {
     }
 
     /// The end of the text that may belong to a statement: its semicolon, or its greatest size.
-    fn region(&self, text: &str, start: usize) -> usize {
+    fn end_of_region(&self, text: &str, start: usize) -> usize {
         let inside = self.clip_to_size(&text[start..]);
-        start + separators(inside).first().copied().unwrap_or(inside.len())
+        start + find_separators(inside).first().copied().unwrap_or(inside.len())
     }
 }
 
@@ -219,11 +221,11 @@ pub fn weight(sql: &str) -> usize {
 /// comment.
 pub(crate) fn ends_with_separator(text: &str) -> bool {
     let text = text.trim_end();
-    separators(text).last().is_some_and(|at| without_comments(&text[at + 1..]).is_empty())
+    find_separators(text).last().is_some_and(|at| without_comments(&text[at + 1..]).is_empty())
 }
 
 /// The places of semicolons outside quotes and comments.
-fn separators(text: &str) -> Vec<usize> {
+fn find_separators(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -266,7 +268,7 @@ fn without_comments(text: &str) -> &str {
 }
 
 /// Returns the place where the first empty line begins.
-fn blank_line(text: &str) -> Option<usize> {
+fn find_blank_line(text: &str) -> Option<usize> {
     text.match_indices('\n').map(|(at, _)| at).find(|at| {
         let rest = text[at + 1..].trim_start_matches([' ', '\t', '\r']);
         rest.starts_with('\n')
@@ -276,14 +278,17 @@ fn blank_line(text: &str) -> Option<usize> {
 /// Sizes at which a statement in prose may end, the longest first: ends of lines and of sentences,
 /// and the quote that `before` opened. A line that continues the SQL is never removed, since a part
 /// of a statement would mean something else.
-fn cuts(text: &str, before: Option<char>) -> Vec<usize> {
+fn list_possible_ends(text: &str, before: Option<char>) -> Vec<usize> {
     let quote = before.filter(|c| "`\"'".contains(*c));
     let mut sizes = vec![text.len()];
     for (at, c) in text.char_indices() {
         let rest = &text[at + c.len_utf8()..];
         let ends = match c {
-            '\n' => !continues(rest),
-            '.' => rest.is_empty() || rest.starts_with(char::is_whitespace) && !continues(rest),
+            '\n' => !continues_statement(rest),
+            '.' => {
+                rest.is_empty()
+                    || rest.starts_with(char::is_whitespace) && !continues_statement(rest)
+            }
             _ => quote == Some(c),
         };
         if ends {
@@ -315,7 +320,7 @@ fn ends_in_a_remark(text: &str) -> bool {
 
 /// Returns true if a text begins with a word or a sign that continues a statement, rather than with
 /// a sentence of prose.
-pub(crate) fn continues(text: &str) -> bool {
+pub(crate) fn continues_statement(text: &str) -> bool {
     const WORDS: [&str; 34] = [
         "from",
         "where",
@@ -400,7 +405,11 @@ pub(crate) fn may_go_on(behind: &str) -> bool {
     if first == ';' || first.is_ascii_digit() && is_new_line && is_list {
         return false;
     }
-    if first.is_ascii_digit() || "'\"`.".contains(first) || continues(text) || begins_clause(text) {
+    if first.is_ascii_digit()
+        || "'\"`.".contains(first)
+        || continues_statement(text)
+        || begins_clause(text)
+    {
         return true;
     }
     const WORDS: [&str; 12] = [
@@ -423,12 +432,12 @@ mod tests {
 
     #[test]
     fn statements_are_distinguished() {
-        assert_eq!(reader().standing("SELECT [a b], `c` FROM \"order\""), Some(Standing::Query));
-        assert_eq!(reader().standing("VALUES (1), (2)"), Some(Standing::Query));
-        assert_eq!(reader().standing("DROP TABLE t"), Some(Standing::Other));
-        assert_eq!(reader().standing("SELECT 1; SELECT 2"), None);
-        assert_eq!(reader().standing("With pleasure"), None);
-        assert_eq!(reader().standing(&format!("SELECT 1{}", " + 1".repeat(11_000))), None);
+        assert_eq!(reader().classify("SELECT [a b], `c` FROM \"order\""), Some(Standing::Query));
+        assert_eq!(reader().classify("VALUES (1), (2)"), Some(Standing::Query));
+        assert_eq!(reader().classify("DROP TABLE t"), Some(Standing::Other));
+        assert_eq!(reader().classify("SELECT 1; SELECT 2"), None);
+        assert_eq!(reader().classify("With pleasure"), None);
+        assert_eq!(reader().classify(&format!("SELECT 1{}", " + 1".repeat(11_000))), None);
     }
 
     #[test]
@@ -443,7 +452,7 @@ mod tests {
             "SELECT a DIV 2, d - INTERVAL 7 DAYS, TRY_CAST(a AS DOUBLE) FROM t LIMIT 3 OFFSET 1",
             "SELECT a::DATE, x ILIKE 'a%' FROM t TABLESAMPLE (10 PERCENT)",
         ] {
-            assert_eq!(reader().standing(sql), Some(Standing::Query), "{sql}");
+            assert_eq!(reader().classify(sql), Some(Standing::Query), "{sql}");
         }
     }
 
@@ -473,7 +482,7 @@ mod tests {
     fn the_longest_chain_that_is_parsed_fits_a_small_stack() {
         let chain = format!("SELECT 1{}", "+1".repeat(MAX_WEIGHT - 2));
         let small = std::thread::Builder::new().stack_size(2 << 20);
-        let standing = small.spawn(move || reader().standing(&chain)).unwrap().join().unwrap();
+        let standing = small.spawn(move || reader().classify(&chain)).unwrap().join().unwrap();
         assert_eq!(standing, Some(Standing::Query));
     }
 
@@ -487,15 +496,15 @@ mod tests {
 
     #[test]
     fn lines_that_continue_a_statement_are_not_removed() {
-        assert_eq!(reader().longest("SELECT a FROM t\nWHERE = 1", 0), None);
-        assert_eq!(reader().longest("SELECT a FROM t\nOn the whole, fine", 0), Some(15));
+        assert_eq!(reader().find_longest("SELECT a FROM t\nWHERE = 1", 0), None);
+        assert_eq!(reader().find_longest("SELECT a FROM t\nOn the whole, fine", 0), Some(15));
     }
 
     #[test]
     fn a_remark_is_no_alias_but_a_name_on_its_own_line_stays() {
-        assert_eq!(reader().longest("SELECT a\nFROM t\n\nDone.", 0), Some(15));
+        assert_eq!(reader().find_longest("SELECT a\nFROM t\n\nDone.", 0), Some(15));
         let text = "SELECT\n  Name\nFROM\n  Customers";
-        assert_eq!(reader().longest(text, 0), Some(text.len()));
+        assert_eq!(reader().find_longest(text, 0), Some(text.len()));
     }
 
     #[test]

@@ -149,7 +149,8 @@ impl Documents {
             let prefix = common_prefix(&names);
             for column in &table.columns {
                 documents.push_column(
-                    (table, &shown),
+                    table,
+                    &shown,
                     column,
                     stem_of(&column.name, prefix),
                     &terms,
@@ -163,7 +164,8 @@ impl Documents {
     /// `shown`: the name by which the catalog shows the table.
     fn push_column(
         &mut self,
-        (table, shown): (&Table, &str),
+        table: &Table,
+        shown: &str,
         column: &Column,
         stem: &str,
         terms: &Terms<'_>,

@@ -29,7 +29,7 @@ fn hash(text: &str) -> Hash {
 pub(crate) fn random_text() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; RANDOM];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch::syrch_core::text::hex(bytes))
 }
 
 /// The problem that the system has no random bytes.

@@ -76,18 +76,18 @@ pub fn read_expected_rows(gold: &Gold) -> Result<Option<ResultSet>, GoldError> {
 
 /// The content of a file of expected rows.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>, GoldError> {
-    fn unreadable(path: &Path, reason: String) -> GoldError {
+    fn unreadable_file(path: &Path, reason: String) -> GoldError {
         GoldError::Unreadable { path: path.to_owned(), reason }
     }
-    let about = path.metadata().map_err(|error| unreadable(path, error.to_string()))?;
+    let about = path.metadata().map_err(|error| unreadable_file(path, error.to_string()))?;
     if !about.is_file() {
-        return Err(unreadable(path, "it is not a file".to_owned()));
+        return Err(unreadable_file(path, "it is not a file".to_owned()));
     }
     let mut content = Vec::new();
-    let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
+    let file = File::open(path).map_err(|error| unreadable_file(path, error.to_string()))?;
     file.take(BYTES + 1)
         .read_to_end(&mut content)
-        .map_err(|error| unreadable(path, error.to_string()))?;
+        .map_err(|error| unreadable_file(path, error.to_string()))?;
     if content.len() as u64 > BYTES {
         return Err(GoldError::TooLarge {
             path: path.to_owned(),

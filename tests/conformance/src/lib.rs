@@ -26,9 +26,12 @@ pub const FIXTURE: &str = r#"
 CREATE TABLE numbers (n INTEGER NOT NULL);
 WITH RECURSIVE series(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM series WHERE i < 100)
 INSERT INTO numbers SELECT i FROM series;
-CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL, height DOUBLE PRECISION, note TEXT);
-INSERT INTO people VALUES (1, 'Zoë', 1.75, NULL), (2, 'Łukasz', NULL, ''), (3, '名前 🦆', 2.5, 'It''s');
-CREATE TABLE orders (id INTEGER PRIMARY KEY, person INTEGER NOT NULL REFERENCES people(id), total INTEGER);
+CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+    height DOUBLE PRECISION, note TEXT);
+INSERT INTO people VALUES (1, 'Zoë', 1.75, NULL), (2, 'Łukasz', NULL, ''),
+    (3, '名前 🦆', 2.5, 'It''s');
+CREATE TABLE orders (id INTEGER PRIMARY KEY, person INTEGER NOT NULL REFERENCES people(id),
+    total INTEGER);
 INSERT INTO orders VALUES (10, 1, 5), (11, 1, NULL), (12, 3, 7);
 CREATE TABLE "Order Details" ("Product ""Name""" TEXT, "select" INTEGER);
 INSERT INTO "Order Details" VALUES ('Lamp', 1);

@@ -179,8 +179,8 @@ fn what_is_expected_of_an_answer_reaches_no_prompt() {
 #[test]
 fn a_slow_question_holds_back_no_work() {
     let place = Place::new();
-    let slow = || Script::new().on(["(1)"], count().delay_ms(300)).on([""], count());
-    let endpoint = MockEndpoint::start(slow());
+    let endpoint =
+        MockEndpoint::start(Script::new().on(["(1)"], count().delay_ms(300)).on([""], count()));
     let input: String = (1..=3).map(line).collect();
     let (answers, _) =
         batch(&mut batch_command(&place, &endpoint, "--workers 2"), input.as_str(), 0);

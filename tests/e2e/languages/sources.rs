@@ -62,9 +62,8 @@ impl Work {
         let output = self.set(&mut command).args(words).current_dir(folder).output();
         let output =
             output.unwrap_or_else(|error| panic!("{}: {error}", program.as_ref().display()));
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let stdout = text(&output.stdout);
-        let stderr = text(&output.stderr);
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{command:?} in {}\n{stdout}\n{stderr}", folder.display());
     }
 

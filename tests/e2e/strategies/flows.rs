@@ -113,12 +113,11 @@ fn where_branches_differ_the_model_chooses() {
 #[test]
 fn a_fallback_follows_the_last_attempt() {
     let traced = Traced::new();
-    let shapeless = || Reply::text("I would rather not say.");
     let script = in_turn(
         Script::new()
             .on(["```yaml\nsql: |"], Reply::text(format!("```yaml\nsql: |\n  {RIGHT}\n```"))),
         WRITE,
-        vec![shapeless()],
+        vec![Reply::text("I would rather not say.")],
     );
     let endpoint = MockEndpoint::start(script);
     let document = traced

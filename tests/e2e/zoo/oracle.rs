@@ -64,7 +64,7 @@ impl World {
         settings.strategy.roles.insert(role, PluginSource::File(zoo::hostile()));
         let config = Map::from_iter([("behaviour".to_owned(), behaviour.into())]);
         settings.strategy.config.insert(role, config);
-        let host = Host::beside(settings, &self.shared, notes.as_ref()).await?;
+        let host = Host::open_beside(settings, &self.shared, notes.as_ref()).await?;
         host.search(Problem::new(QUESTION.to_owned()), Arc::clone(notes) as _, None, &Stop::new())
             .await
     }

@@ -23,7 +23,7 @@ use super::{Ending, Line, Options, Order, Question, Reply};
 use crate::conversation::Conversation;
 use crate::report::CostReport;
 use crate::report::Searched;
-use crate::{Error, Meter, Observer, Silent, search};
+use crate::{Callbacks, Error, Meter, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.
 const WINDOW: usize = 64;
@@ -229,7 +229,7 @@ impl<'a> Answers<'a> {
     }
 
     /// The reply whose turn it is, if it is there.
-    fn ready(&mut self) -> Option<Reply> {
+    fn take_ready(&mut self) -> Option<Reply> {
         let (place, (reply, bytes)) =
             if self.is_due() { self.waiting.pop_first()? } else { return None };
         self.next.1 = place + 1;
@@ -441,7 +441,7 @@ impl Stream for Answers<'_> {
             if this.stopped.is_none() && this.stop.as_mut().poll(cx).is_ready() {
                 this.halt(Stopped::Interrupted);
             }
-            if let Some(reply) = this.ready() {
+            if let Some(reply) = this.take_ready() {
                 return Poll::Ready(Some(reply));
             }
             this.fill(cx);
@@ -478,9 +478,10 @@ async fn ask(
     let journal = traces.map(|folder| Folder::new(PathBuf::from(folder)).place(&run));
     let problem = question.problem();
     if question.conversation.is_none() {
-        let beside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+        let callbacks = Callbacks::new(Silent);
         let stop = Stop::new();
-        let searched = host.search_as_metered(&run, problem, journal, beside, &stop, meter).await;
+        let searched =
+            host.search_as_metered(&run, problem, journal, callbacks, &stop, meter).await;
         return Done::Searched(Box::new(searched));
     }
     if let Some(report) = conversation.explain(&problem.question) {
@@ -496,9 +497,10 @@ async fn ask(
             return Done::Searched(Box::new(Searched { report, cost, access: Vec::new() }));
         }
     };
-    let beside = (Arc::new(Silent) as Arc<dyn Observer>, None);
+    let callbacks = Callbacks::new(Silent);
     let stop = Stop::new();
-    let searched = host.search_as_metered(&run, turn.clone(), journal, beside, &stop, meter).await;
+    let searched =
+        host.search_as_metered(&run, turn.clone(), journal, callbacks, &stop, meter).await;
     conversation.remember(&host, &turn, searched.report.as_ref()).await;
     Done::Searched(Box::new(searched))
 }
@@ -563,10 +565,10 @@ mod tests {
         answers.wait(1, reply(HELD / 2));
         assert!(answers.has_room());
         answers.wait(2, reply(HELD / 2));
-        assert!(!answers.has_room() && answers.ready().is_none());
+        assert!(!answers.has_room() && answers.take_ready().is_none());
         answers.wait(0, reply(1));
         let given: Vec<usize> =
-            std::iter::from_fn(|| answers.ready()).map(|reply| reply.bytes()).collect();
+            std::iter::from_fn(|| answers.take_ready()).map(|reply| reply.bytes()).collect();
         assert_eq!((given, answers.held), (vec![1, HELD / 2, HELD / 2], 0));
         // And by their number.
         for place in 4..4 + WINDOW as u64 {

@@ -52,7 +52,7 @@ impl Hosts {
         let folder = settings.own_database.is_none().then(|| folder(&url)).flatten();
         let source = match folder {
             None => {
-                let host = Host::beside(settings.clone(), &shared, observer.as_ref()).await?;
+                let host = Host::open_beside(settings.clone(), &shared, observer.as_ref()).await?;
                 Source::One(Arc::new(host), url)
             }
             Some(folder) => {
@@ -92,7 +92,7 @@ impl Hosts {
             .get(&path, || async {
                 let database = DatabaseUrl::from_path(&path).expose().to_owned();
                 let settings = Settings { database, ..self.settings.clone() };
-                Host::beside(settings, &self.shared, self.observer.as_ref()).await
+                Host::open_beside(settings, &self.shared, self.observer.as_ref()).await
             })
             .await
             .map_err(|error| match error.class() {

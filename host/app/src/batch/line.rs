@@ -6,7 +6,7 @@ use syrch_core::Problem;
 use syrch_suites::is_date;
 use syrch_suites::run::Fault;
 
-use super::reply::wrong;
+use super::reply::line_fault;
 use crate::conversation::Conversations;
 
 /// The limit on the size of a line, in bytes.
@@ -97,7 +97,7 @@ impl Line {
     /// too: then its reply reports it.
     #[must_use]
     pub fn new(number: u64, question: Question) -> Self {
-        Members::from(question).line(number)
+        Members::from(question).into_line(number)
     }
 
     /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence`,
@@ -114,7 +114,7 @@ impl Line {
         }
         Some(match parse(bytes) {
             Err(fault) => Self { number, id: number.into(), question: Err(fault) },
-            Ok(members) => members.line(number),
+            Ok(members) => members.into_line(number),
         })
     }
 
@@ -144,17 +144,17 @@ impl Line {
         Self {
             number,
             id,
-            question: Err(wrong(format!("the line is longer than {LONGEST} bytes"))),
+            question: Err(line_fault(format!("the line is longer than {LONGEST} bytes"))),
         }
     }
 }
 
 fn parse(bytes: &[u8]) -> Result<Members, Fault> {
-    let text = std::str::from_utf8(bytes).map_err(|_| wrong("the line is not UTF-8 text"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| line_fault("the line is not UTF-8 text"))?;
     let json = |error: serde_json::Error| {
         let message = error.to_string();
         let what = message.split(" at line ").next().unwrap_or(&message);
-        wrong(format!("the line is not read as JSON: {what} at column {}", error.column()))
+        line_fault(format!("the line is not read as JSON: {what} at column {}", error.column()))
     };
     match bytes.first() {
         Some(b'"') => Ok(Members {
@@ -162,7 +162,7 @@ fn parse(bytes: &[u8]) -> Result<Members, Fault> {
             ..Members::default()
         }),
         Some(b'{') => serde_json::from_str(text).map_err(json),
-        _ => Err(wrong(
+        _ => Err(line_fault(
             "the line is neither an object with `question` nor a question in double quotes",
         )),
     }
@@ -185,27 +185,27 @@ impl From<Question> for Members {
 
 impl Members {
     /// The line that holds them.
-    fn line(self, number: u64) -> Line {
-        let (id, question) = self.question();
+    fn into_line(self, number: u64) -> Line {
+        let (id, question) = self.read_question();
         Line { number, id: id.unwrap_or_else(|| number.into()), question }
     }
 
     /// The id, when it can be one, and the question.
-    fn question(self) -> (Option<Value>, Result<Question, Fault>) {
+    fn read_question(self) -> (Option<Value>, Result<Question, Fault>) {
         let Self { id, question, db, evidence, as_of, conversation } = self;
         let known = is_id(&id).then(|| id.clone());
         if known.is_none() && !id.is_null() {
-            return (None, Err(wrong("`id` is neither a text nor a number")));
+            return (None, Err(line_fault("`id` is neither a text nor a number")));
         }
         let read = || {
             Ok(Question {
                 id: known.clone(),
-                question: text("question", question)?
-                    .ok_or_else(|| wrong("the line has no `question`"))?,
-                db: name(db)?,
-                evidence: text("evidence", evidence)?,
-                as_of: day(as_of)?,
-                conversation: conversation_id(conversation)?,
+                question: read_text("question", question)?
+                    .ok_or_else(|| line_fault("the line has no `question`"))?,
+                db: read_name(db)?,
+                evidence: read_text("evidence", evidence)?,
+                as_of: read_day(as_of)?,
+                conversation: read_conversation_id(conversation)?,
             })
         };
         let question = read();
@@ -218,21 +218,21 @@ fn is_id(value: &Value) -> bool {
 }
 
 /// A text that is not blank.
-fn text(member: &str, value: Value) -> Result<Option<String>, Fault> {
+fn read_text(member: &str, value: Value) -> Result<Option<String>, Fault> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
-        _ => Err(wrong(format!("`{member}` is not a text"))),
+        _ => Err(line_fault(format!("`{member}` is not a text"))),
     }
 }
 
-fn conversation_id(value: Value) -> Result<Option<String>, Fault> {
+fn read_conversation_id(value: Value) -> Result<Option<String>, Fault> {
     let id = match value {
         Value::Number(number) => Some(write_number(&number)),
-        other => text("conversation", other)?,
+        other => read_text("conversation", other)?,
     };
     match id {
-        Some(id) if !Conversations::is_id(&id) => Err(wrong(
+        Some(id) if !Conversations::is_id(&id) => Err(line_fault(
             "`conversation` is no id: it has at most 128 bytes and no control characters",
         )),
         id => Ok(id),
@@ -249,21 +249,23 @@ fn write_number(number: &Number) -> String {
     }
 }
 
-fn name(value: Value) -> Result<Option<String>, Fault> {
+fn read_name(value: Value) -> Result<Option<String>, Fault> {
     let name = match value {
         Value::Number(number) => Some(number.to_string()),
-        other => text("db", other)?.map(|name| name.trim().to_owned()),
+        other => read_text("db", other)?.map(|name| name.trim().to_owned()),
     };
     match name {
-        Some(name) if name.len() > NAME => Err(wrong(format!("`db` is longer than {NAME} bytes"))),
+        Some(name) if name.len() > NAME => {
+            Err(line_fault(format!("`db` is longer than {NAME} bytes")))
+        }
         name => Ok(name),
     }
 }
 
-fn day(value: Value) -> Result<Option<String>, Fault> {
-    let day = text("as_of", value)?.map(|day| day.trim().to_owned());
+fn read_day(value: Value) -> Result<Option<String>, Fault> {
+    let day = read_text("as_of", value)?.map(|day| day.trim().to_owned());
     match day {
-        Some(day) if !is_date(&day) => Err(wrong("`as_of` is no date of the form 2024-12-31")),
+        Some(day) if !is_date(&day) => Err(line_fault("`as_of` is no date of the form 2024-12-31")),
         day => Ok(day),
     }
 }

@@ -156,6 +156,6 @@ pub(super) fn fault(error: &Error) -> Fault {
 }
 
 /// Makes the fault of a line that cannot be asked.
-pub(super) fn wrong(message: impl Into<String>) -> Fault {
+pub(super) fn line_fault(message: impl Into<String>) -> Fault {
     Fault { class: "usage".to_owned(), message: message.into() }
 }

@@ -71,13 +71,13 @@ struct Noted {
 }
 
 impl Notes {
-    fn with<T>(&self, work: impl FnOnce(&mut Noted) -> T) -> T {
+    fn with_noted<T>(&self, work: impl FnOnce(&mut Noted) -> T) -> T {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Counts the calls of one place, from 1.
     pub(super) fn next_call(&self, place: Place) -> u64 {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             let number = noted.calls.entry(place).or_default();
             *number += 1;
             *number
@@ -86,7 +86,7 @@ impl Notes {
 
     /// Counts calls of one place that another context has made.
     pub(crate) fn skip_calls(&self, place: Place, calls: u64) {
-        self.with(|noted| *noted.calls.entry(place).or_default() += calls);
+        self.with_noted(|noted| *noted.calls.entry(place).or_default() += calls);
     }
 
     /// The name by which a finished task stands in FROM: unique, and that of no table of the
@@ -94,7 +94,7 @@ impl Notes {
     pub(crate) fn relation_name(&self, task: &str, catalog: &Catalog) -> String {
         let plain: String =
             task.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        self.with(|noted| {
+        self.with_noted(|noted| {
             if let Some(name) = noted.relation_names.get(task) {
                 return name.clone();
             }
@@ -111,57 +111,57 @@ impl Notes {
 
     /// Notes that a plugin trapped, exceeded a limit or returned an invalid value.
     pub(super) fn note_fault(&self, call: CallId, fault: RoleError) {
-        self.with(|noted| noted.faults.insert(call, fault));
+        self.with_noted(|noted| noted.faults.insert(call, fault));
     }
 
     /// The faults of plugins, that of the earliest call first.
     pub(crate) fn faults(&self) -> Vec<RoleError> {
-        self.with(|noted| noted.faults.values().cloned().collect())
+        self.with_noted(|noted| noted.faults.values().cloned().collect())
     }
 
     /// Notes that the reward returned a failure instead of verdicts.
     pub(crate) fn note_failed_reward(&self, call: CallId, error: RoleError) {
-        self.with(|noted| noted.failed_rewards.insert(call, error));
+        self.with_noted(|noted| noted.failed_rewards.insert(call, error));
     }
 
     /// The failure of the reward's earliest call that failed.
     pub(crate) fn reward_failure(&self) -> Option<RoleError> {
-        self.with(|noted| noted.failed_rewards.values().next().cloned())
+        self.with_noted(|noted| noted.failed_rewards.values().next().cloned())
     }
 
     /// Notes what a solver would ask the user.
     pub(crate) fn ask(&self, call: CallId, question: Question) {
-        self.with(|noted| noted.asks.insert(call, question));
+        self.with_noted(|noted| noted.asks.insert(call, question));
     }
 
-    pub(crate) fn asks(&self) -> Vec<Question> {
-        self.with(|noted| noted.asks.values().cloned().collect())
+    pub(crate) fn list_asks(&self) -> Vec<Question> {
+        self.with_noted(|noted| noted.asks.values().cloned().collect())
     }
 
     /// Notes the fingerprint of the result of a statement of a task. It outlives the result, so
     /// that nothing depends on how long a plugin holds that.
     pub(crate) fn note_fingerprint(&self, task: TaskId, sql: String, fingerprint: String) {
-        self.with(|noted| noted.fingerprints.insert((task, sql), fingerprint));
+        self.with_noted(|noted| noted.fingerprints.insert((task, sql), fingerprint));
     }
 
     /// The fingerprint of the result of a statement of a task; `None` if it had none.
     pub(crate) fn fingerprint_of(&self, task: &str, sql: &str) -> Option<String> {
-        self.with(|noted| noted.fingerprints.get(&(task.to_owned(), sql.to_owned())).cloned())
+        self.with_noted(|noted| noted.fingerprints.get(&(task.to_owned(), sql.to_owned())).cloned())
     }
 
     pub(crate) fn note_verdict(&self, task: &str, judged: &Judged, verdict: &Verdict) {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             noted.verdicts.insert((task.to_owned(), judged.clone()), verdict.clone())
         });
     }
 
     pub(crate) fn verdict(&self, task: &str, judged: &Judged) -> Option<Verdict> {
-        self.with(|noted| noted.verdicts.get(&(task.to_owned(), judged.clone())).cloned())
+        self.with_noted(|noted| noted.verdicts.get(&(task.to_owned(), judged.clone())).cloned())
     }
 
     /// Notes that a model call said yes or no to a statement.
     pub(crate) fn note_judged(&self, task: &str, sql: &str, yes: bool) {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             let known = noted.judged.entry((task.to_owned(), sql.to_owned())).or_default();
             let count = if yes { &mut known.yes } else { &mut known.no };
             *count = count.saturating_add(1);
@@ -170,32 +170,32 @@ impl Notes {
 
     /// Returns the judgements of a statement of a task by model calls; `None` if there are none.
     pub(crate) fn judgements_of(&self, task: &str, sql: &str) -> Option<JudgedReport> {
-        self.with(|noted| noted.judged.get(&(task.to_owned(), sql.to_owned())).copied())
+        self.with_noted(|noted| noted.judged.get(&(task.to_owned(), sql.to_owned())).copied())
     }
 
     /// Notes why a call of the model could not be made.
     pub(crate) fn note_model_error(&self, call: CallId, ticket: Ticket, message: &str) {
-        self.with(|noted| noted.model_errors.insert((call, ticket), message.to_owned()));
+        self.with_noted(|noted| noted.model_errors.insert((call, ticket), message.to_owned()));
     }
 
     /// Notes that a reply came, whatever it was.
     pub(crate) fn note_reply(&self) {
-        self.with(|noted| noted.has_reply = true);
+        self.with_noted(|noted| noted.has_reply = true);
     }
 
     /// Notes that a reply did not have the shape that was asked for.
     pub(crate) fn note_shapeless(&self) {
-        self.with(|noted| noted.is_shapeless = true);
+        self.with_noted(|noted| noted.is_shapeless = true);
     }
 
     /// Returns whether a reply did not have the shape that was asked for.
     pub(crate) fn is_shapeless(&self) -> bool {
-        self.with(|noted| noted.is_shapeless)
+        self.with_noted(|noted| noted.is_shapeless)
     }
 
     /// Notes that a reply was cut off at a limit of tokens.
     pub(crate) fn note_cut(&self, call: CallId, ticket: Ticket, tokens: u32) {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             noted.has_reply = true;
             noted.is_shapeless = true;
             noted.cut_off.insert((call, ticket), tokens);
@@ -205,7 +205,7 @@ impl Notes {
     /// The number of replies that were cut off, and the least and the greatest limit at which that
     /// happened.
     pub(crate) fn cut_off(&self) -> (u32, u32, u32) {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             let count = u32::try_from(noted.cut_off.len()).unwrap_or(u32::MAX);
             let limits = || noted.cut_off.values().copied();
             (count, limits().min().unwrap_or(0), limits().max().unwrap_or(0))
@@ -214,14 +214,14 @@ impl Notes {
 
     /// Notes that a prompt did not fit into the model's context.
     pub(crate) fn note_overflow(&self, call: CallId, ticket: Ticket, message: &str) {
-        self.with(|noted| noted.overflows.insert((call, ticket), message.to_owned()));
+        self.with_noted(|noted| noted.overflows.insert((call, ticket), message.to_owned()));
     }
 
     /// Returns the error because of which the model could not be used, if that happened: the reason
     /// to report when there is no answer. A prompt that was too long is no reason once a shorter
     /// one had a reply.
     pub(crate) fn model_error(&self) -> Option<String> {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             let mut overflows = noted.overflows.values().filter(|_| !noted.has_reply);
             noted.model_errors.values().next_back().or(overflows.next_back()).cloned()
         })
@@ -229,31 +229,31 @@ impl Notes {
 
     /// Notes the confidence with which the offline rules wrote a statement.
     pub(crate) fn note_rules(&self, confidence: f64) {
-        self.with(|noted| {
+        self.with_noted(|noted| {
             noted.by_rules = Some(noted.by_rules.map_or(confidence, |most| most.max(confidence)))
         });
     }
 
     /// Notes where the statement of a metric comes from.
     pub(crate) fn note_origin(&self, sql: String, origin: OriginReport) {
-        self.with(|noted| noted.origins.insert(sql, origin));
+        self.with_noted(|noted| noted.origins.insert(sql, origin));
     }
 
     /// Returns the origin of a statement; `None` if it is not that of a metric.
     pub(crate) fn origin_of(&self, sql: &str) -> Option<OriginReport> {
-        self.with(|noted| noted.origins.get(sql).cloned())
+        self.with_noted(|noted| noted.origins.get(sql).cloned())
     }
 
     /// The upper bound of an answer's confidence. The rules write the same statement for every
     /// sample, so that agreement of its candidates adds nothing.
     pub(crate) fn most_confidence(&self) -> f64 {
-        self.with(|noted| noted.by_rules).unwrap_or(1.0)
+        self.with_noted(|noted| noted.by_rules).unwrap_or(1.0)
     }
 
     /// Notes an error that means that the database cannot be read now, or that a statement would
     /// have written to it.
     pub(crate) fn note_error(&self, call: CallId, error: &SqlError) {
-        self.with(|noted| match error.kind {
+        self.with_noted(|noted| match error.kind {
             SqlErrorKind::Unavailable => {
                 noted.outages.entry(call).or_insert_with(|| error.clone());
             }
@@ -264,11 +264,11 @@ impl Notes {
 
     /// Returns the error because of which the database could not be read, if that happened.
     pub(crate) fn outage(&self) -> Option<SqlError> {
-        self.with(|noted| noted.outages.values().next_back().cloned())
+        self.with_noted(|noted| noted.outages.values().next_back().cloned())
     }
 
     /// Returns whether a statement that would have written was refused.
     pub(crate) fn has_refused_write(&self) -> bool {
-        self.with(|noted| noted.has_refused_write)
+        self.with_noted(|noted| noted.has_refused_write)
     }
 }

@@ -87,6 +87,8 @@ fn embedder(
     let problem = Arc::clone(problem);
     let catalog = Arc::clone(&run.catalog);
     let in_flight = host.settings.limits.llm_in_flight;
-    let named = (name, host.settings.model.embedding_prefixes.clone());
-    Some(Arc::new(ModelEmbedder::new(model, named, knowledge, (problem, catalog), in_flight)))
+    let prefixes = host.settings.model.embedding_prefixes.clone();
+    let embedder =
+        ModelEmbedder::new(model, name, prefixes, knowledge, problem, catalog, in_flight);
+    Some(Arc::new(embedder))
 }

@@ -65,7 +65,7 @@ impl Prepared {
 impl Context {
     /// Starts a role call. `relations` are the finished tasks that its SQL may name, `from` is the
     /// role call that waits for it.
-    pub(crate) async fn prepare(
+    pub(crate) async fn start_call(
         self: &Arc<Self>,
         role: Role,
         task: Option<&Arc<Task>>,
@@ -81,7 +81,7 @@ impl Context {
         } else {
             std::slice::from_ref(&role)
         });
-        let id = self.run.event_log.open(role, &task_id, from, || taint.starts()).await;
+        let id = self.run.event_log.open(role, &task_id, from, || taint.mark_seen_if_asked()).await;
         let label =
             if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
         let number = self.notes.next_call((role, task_id.clone(), from));
@@ -99,7 +99,7 @@ impl Context {
         let question = self.problem.question.trim();
         // A part of a question may well ask for keys and numbers that its answer leaves out.
         if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {
-            sql = sql.answering(question, &self.problem.hints);
+            sql = sql.with_question(question, &self.problem.hints);
         }
         let sql = Arc::new(sql);
         let evaluate = Arc::new(EvaluateOfTask {
@@ -141,7 +141,8 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
-        let ports = allowances.iter().fold(ports, |ports, (_, allowance)| allowance.around(ports));
+        let ports =
+            allowances.iter().fold(ports, |ports, (_, allowance)| allowance.wrap_ports(ports));
         let noted: Arc<dyn CallObserver> = Arc::new(NotedCall {
             context: Arc::clone(self),
             task: task_id,
@@ -150,7 +151,7 @@ impl Context {
         });
         let ports = role_stack(ports, &self.run.event_log, id, taint, &noted);
         let ports = match &self.apart {
-            Some(apart) => apart.order.around(ports),
+            Some(apart) => apart.order.wrap_ports(ports),
             None => ports,
         };
         let sql = Arc::clone(&ports.sql);

@@ -9,16 +9,16 @@ use crate::{Error, Settings};
 /// When a setting is out of its range; the text names it.
 pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
     let Settings { policy, budgets, model, .. } = settings;
-    within("max_depth", policy.max_depth, 1..=16)?;
-    within("max_attempts", policy.max_attempts, 1..=100)?;
-    within("max_concurrency", policy.max_parallel, 1..=64)?;
-    within("high_confidence", policy.high_confidence, 0.0..=1.0)?;
-    within("token_budget", budgets.tokens, 1..=1_000_000_000_000)?;
-    within("min_confidence", settings.min_confidence.unwrap_or_default(), 0.0..=1.0)?;
-    within("temperature", model.temperature, 0.0..=2.0)
+    check_range("max_depth", policy.max_depth, 1..=16)?;
+    check_range("max_attempts", policy.max_attempts, 1..=100)?;
+    check_range("max_concurrency", policy.max_parallel, 1..=64)?;
+    check_range("high_confidence", policy.high_confidence, 0.0..=1.0)?;
+    check_range("token_budget", budgets.tokens, 1..=1_000_000_000_000)?;
+    check_range("min_confidence", settings.min_confidence.unwrap_or_default(), 0.0..=1.0)?;
+    check_range("temperature", model.temperature, 0.0..=2.0)
 }
 
-fn within<T: PartialOrd + Display>(
+fn check_range<T: PartialOrd + Display>(
     name: &str,
     value: T,
     range: RangeInclusive<T>,

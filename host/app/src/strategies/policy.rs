@@ -28,7 +28,7 @@ pub static LIMITS: [Limit; 5] = [
     Limit::MAX_ROUNDS,
 ];
 
-const fn whole(
+const fn whole_number(
     key: &'static str,
     max: u32,
     get: fn(&Policy) -> Value,
@@ -48,28 +48,28 @@ impl Limit {
         set: |policy, number| policy.high_confidence = number,
     };
     /// Statements tried for one task.
-    pub const MAX_ATTEMPTS: Self = whole(
+    pub const MAX_ATTEMPTS: Self = whole_number(
         "max_attempts",
         100,
         |policy| json!(policy.max_attempts),
         |policy, n| policy.max_attempts = n as u32,
     );
     /// The levels to which a planner may divide tasks.
-    pub const MAX_DEPTH: Self = whole(
+    pub const MAX_DEPTH: Self = whole_number(
         "max_depth",
         16,
         |policy| json!(policy.max_depth),
         |policy, n| policy.max_depth = n as u32,
     );
     /// Tasks under way at once.
-    pub const MAX_PARALLEL: Self = whole(
+    pub const MAX_PARALLEL: Self = whole_number(
         "max_parallel",
         64,
         |policy| json!(policy.max_parallel),
         |policy, n| policy.max_parallel = n as u32,
     );
     /// Steps of the planner that may change the graph.
-    pub const MAX_ROUNDS: Self = whole(
+    pub const MAX_ROUNDS: Self = whole_number(
         "max_rounds",
         256,
         |policy| json!(policy.max_rounds),

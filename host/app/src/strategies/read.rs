@@ -56,7 +56,7 @@ impl Reader<'_> {
         self.problems.push(format!("{}: {message}", yaml::place(self.file, Some(at))));
     }
 
-    fn unknown(&mut self, at: Location, what: &str, key: &str, known: &[&str]) {
+    fn report_unknown(&mut self, at: Location, what: &str, key: &str, known: &[&str]) {
         let hint = did_you_mean(key, known.iter().copied());
         self.problem(at, &format!("unknown {what} `{key}`{hint}"));
     }
@@ -111,7 +111,7 @@ impl Reader<'_> {
                         "`{section}` belongs in a config file; a strategy is roles and a policy"
                     ),
                 ),
-                other => self.unknown(key.referenced, "key", other, &KEYS),
+                other => self.report_unknown(key.referenced, "key", other, &KEYS),
             }
         }
         if let Some((at, tree)) = flow {
@@ -194,7 +194,7 @@ impl Reader<'_> {
             let at = tree.referenced;
             let value = tree.value.value();
             match Limit::for_key(&name) {
-                None => self.unknown(
+                None => self.report_unknown(
                     key.referenced,
                     "key in `policy`",
                     &name,
@@ -214,7 +214,12 @@ impl Reader<'_> {
 
     fn role(&mut self, (key, tree): Pair, definition: &mut Definition, unfilled: &mut Vec<Role>) {
         let Some(role) = Role::ALL.into_iter().find(|role| role.name() == key.value) else {
-            return self.unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
+            return self.report_unknown(
+                key.referenced,
+                "role",
+                &key.value,
+                &Role::ALL.map(Role::name),
+            );
         };
         let mut plugin = None;
         let mut config = Map::new();
@@ -226,7 +231,7 @@ impl Reader<'_> {
                     match key.value.as_str() {
                         "plugin" => plugin = Some((tree.value.value(), tree.referenced)),
                         "config" => (config, places) = self.config(role, tree),
-                        name => self.unknown(key.referenced, "key of a role", name, &PART),
+                        name => self.report_unknown(key.referenced, "key of a role", name, &PART),
                     }
                 }
             }

@@ -24,7 +24,7 @@ pub(super) enum Kind {
 }
 
 /// Logs that something begins. Model calls and statements are logged when they end.
-pub(super) fn begins(kind: Kind, span: &Span) {
+pub(super) fn log_begin(kind: Kind, span: &Span) {
     match kind {
         Kind::Search => {
             tracing::info!(target: "syrch.search", "{} begins{}", span.name, facts(span))
@@ -38,7 +38,7 @@ pub(super) fn begins(kind: Kind, span: &Span) {
 }
 
 /// Logs how something ended.
-pub(super) fn ends(kind: Kind, span: &Span) {
+pub(super) fn log_end(kind: Kind, span: &Span) {
     if !is_enabled() {
         return;
     }

@@ -73,7 +73,7 @@ impl Spans {
             self.span(self.id(&["search"]), None, "search".to_owned(), SpanKind::Internal, now);
         root.attributes.push((names::RUN, Value::from(self.about.run.as_str())));
         root.attributes.extend(self.about.database());
-        self.begins(Kind::Search, &root);
+        self.log_begin(Kind::Search, &root);
         self.root = Some(root);
     }
 
@@ -130,9 +130,9 @@ impl Spans {
                 self.tasks.clear();
                 self.solvers.clear();
             }
-            Fact::Graph(graph) => self.learn(&graph.tasks),
+            Fact::Graph(graph) => self.note_tasks(&graph.tasks),
             Fact::Expanded { task, subtasks } => {
-                self.learn(subtasks);
+                self.note_tasks(subtasks);
                 // The task itself becomes a choice of the last one.
                 if let Some(last) = subtasks.last() {
                     self.tasks.insert(task.clone(), vec![last.id.clone()]);
@@ -141,7 +141,7 @@ impl Spans {
             Fact::Edited { edits } => {
                 for edit in edits {
                     if let Edit::Add(task) | Edit::Update(task) = edit {
-                        self.learn(std::slice::from_ref(task));
+                        self.note_tasks(std::slice::from_ref(task));
                     }
                 }
             }
@@ -158,7 +158,7 @@ impl Spans {
         }
     }
 
-    fn learn(&mut self, tasks: &[Task]) {
+    fn note_tasks(&mut self, tasks: &[Task]) {
         self.tasks.extend(tasks.iter().map(|task| (task.id.clone(), task.depends_on.clone())));
     }
 
@@ -193,7 +193,7 @@ impl Spans {
             span.links = known.collect();
             self.solvers.insert(task.clone(), span.id);
         }
-        self.begins(Kind::Role, &span);
+        self.log_begin(Kind::Role, &span);
         self.calls.insert(call, RoleCall { span, role, task: task.clone(), from });
     }
 
@@ -208,7 +208,7 @@ impl Spans {
             Ask::Sql(sql) => self.statement(now, id, parent, sql),
             _ => return,
         };
-        self.begins(port.kind, &port.span);
+        self.log_begin(port.kind, &port.span);
         self.ports.insert((call, ticket), port);
     }
 
@@ -303,7 +303,7 @@ impl Spans {
 
     fn port_ends(&mut self, now: SystemTime, place: (CallId, Ticket), error: Option<&'static str>) {
         if let Some(PortCall { span, kind, .. }) = self.ports.remove(&place) {
-            self.ends(now, kind, span, error);
+            self.end_span(now, kind, span, error);
         }
     }
 
@@ -326,7 +326,7 @@ impl Spans {
         parts.into_iter().for_each(|part| self.call_ends(now, part, Some(names::CANCELLED)));
         self.issued.remove(&call);
         if let Some(RoleCall { span, .. }) = self.calls.remove(&call) {
-            self.ends(now, Kind::Role, span, error);
+            self.end_span(now, Kind::Role, span, error);
         }
     }
 
@@ -345,23 +345,23 @@ impl Spans {
         self.calls_end(now, |_| true);
         if let Some(mut root) = self.root.take() {
             root.attributes.extend(known);
-            self.ends(now, Kind::Search, root, error);
+            self.end_span(now, Kind::Search, root, error);
         }
     }
 
-    fn begins(&self, kind: Kind, span: &Span) {
+    fn log_begin(&self, kind: Kind, span: &Span) {
         if !self.is_past {
-            log::begins(kind, span);
+            log::log_begin(kind, span);
         }
     }
 
-    fn ends(&self, now: SystemTime, kind: Kind, mut span: Span, error: Option<&'static str>) {
+    fn end_span(&self, now: SystemTime, kind: Kind, mut span: Span, error: Option<&'static str>) {
         if self.is_past {
             return;
         }
         (span.end, span.error) = (now.max(span.start), error);
         span.attributes.extend(error.map(|class| (names::ERROR, class.into())));
-        log::ends(kind, &span);
+        log::log_end(kind, &span);
         if let Some(sink) = &self.sink {
             sink.take(span);
         }

@@ -35,7 +35,7 @@ pub(crate) fn finish(context: &Context, report: &SearchReport) -> Outcome {
 pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
     let document = context.scrubber.document(report.document.clone())?;
     if context.format == Format::Json {
-        let value = serde_json::to_value(&document).map_err(Failure::unwritable)?;
+        let value = serde_json::to_value(&document).map_err(Failure::unwritable_document)?;
         context.output.write(&json::document(&value))?;
     } else {
         let most = if context.output.is_terminal() && !context.all_rows {

@@ -328,12 +328,11 @@ mod tests {
         let solver = Target::Role(Role::Solver);
         let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
         let known = [(planner, keys(&["width", "seed"])), (solver, keys(&["rounds", "seed"]))];
-        let find = |text: &str| owner(&text.parse().unwrap(), &known);
-        assert_eq!(find("rounds=1"), Ok(solver));
-        let ambiguous = find("seed=1").unwrap_err();
+        assert_eq!(owner(&"rounds=1".parse().unwrap(), &known), Ok(solver));
+        let ambiguous = owner(&"seed=1".parse().unwrap(), &known).unwrap_err();
         assert_eq!(ambiguous.hint.as_deref(), Some("say which: `planner.seed` or `solver.seed`"));
         assert_eq!(
-            find("widht=1").unwrap_err().hint.as_deref(),
+            owner(&"widht=1".parse().unwrap(), &known).unwrap_err().hint.as_deref(),
             Some("did you mean `planner.width`?")
         );
     }

@@ -97,8 +97,8 @@ impl Run for AuditCommand {
             for entry in &entries[first..] {
                 output.write(&context.scrubber.text(&format!("{}\n", entry.to_line())))?;
             }
-            if reader.wrong() > wrong {
-                wrong = reader.wrong();
+            if reader.unreadable_lines() > wrong {
+                wrong = reader.unreadable_lines();
                 context.console.warn(&format!(
                     "{wrong} lines of `{}` are no entries and were left out",
                     path.display()

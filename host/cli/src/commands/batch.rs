@@ -269,7 +269,7 @@ fn spare_databases(context: &Context, resumed: Option<&Path>) -> Outcome<()> {
             let why = format!("--resume `{}`: is a database of the folder", path.display());
             Err(Failure::usage(why).hint("name a file for the answers"))
         }
-        true => context.output.spares(&[("a database of the folder", path.to_owned())]),
+        true => context.output.refuse_to_replace(&[("a database of the folder", path.to_owned())]),
         false => Ok(()),
     }
 }
@@ -347,7 +347,7 @@ async fn write(
         if is_resumed && reply.is_open && reply.cost.is_none() {
             continue;
         }
-        let mut document = serde_json::to_value(&reply).map_err(Failure::unwritable)?;
+        let mut document = serde_json::to_value(&reply).map_err(Failure::unwritable_document)?;
         context.scrubber.value(&mut document);
         stream.write(&json::line(&document))?;
         if stream.is_closed() {

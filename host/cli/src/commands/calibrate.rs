@@ -80,7 +80,7 @@ impl Run for CalibrateCommand {
         let CalibrateCommand::Fit(FitArgs { run, arm, method }) = self;
         let folder = runs(&context)?.find(&run).map_err(syrch::Error::from)?.path;
         // The strategy must not replace a file of the run.
-        context.output.spares(&run_files(&folder))?;
+        context.output.refuse_to_replace(&run_files(&folder))?;
         let record = run::read(&folder).map_err(syrch::Error::from)?;
         let mut found = calibrate(&record, arm.as_deref(), method.method())?;
         let (text, plugins) = strategy::file_of(&context, &mut found.definition).await?;

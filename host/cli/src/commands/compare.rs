@@ -78,7 +78,7 @@ pub(crate) struct CompareArgs {
     /// stand
     #[arg(
         short = 'P', long = "param", value_name = "NAME=VALUE", help_heading = "Search",
-        value_parser = Assigned::one
+        value_parser = Assigned::read_one
     )]
     pub(crate) parameters: Vec<Assigned>,
     /// The options of a search.
@@ -109,7 +109,7 @@ impl Run for CompareArgs {
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         asking::prepare(&mut context, &watch).await?;
         let Arms { arms, files } = arm::resolve(words, &self, &context, &watch).await?;
-        context.output.spares(&files)?;
+        context.output.refuse_to_replace(&files)?;
         context.warn_of_stale(&files);
         spare_all(&run.report, &files)?;
         let questions = read_suite(&suite).await?;
@@ -125,7 +125,7 @@ impl Run for CompareArgs {
         let terms = Terms::new(self.resamples, sharing_obstacle(&arms));
         let accepted = |inputs: &Inputs| {
             spare_all(&run.report, inputs)?;
-            context.console.note(&detectable(asked));
+            context.console.note(&describe_detectable(asked));
             Ok(())
         };
         let started = |folder: &Path| {
@@ -188,7 +188,7 @@ fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
 }
 
 /// The smallest difference that this many questions can show, printed before anything is paid.
-fn detectable(questions: u64) -> String {
+fn describe_detectable(questions: u64) -> String {
     let count = count(questions, "question");
     let differ = DISCORDANCE * 100.0;
     match stats::minimum_detectable(questions, DISCORDANCE) {
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_detectable_difference_is_announced() {
-        let text = detectable(522);
+        let text = describe_detectable(522);
         assert!(
             text.starts_with(
                 "with 522 questions, of which perhaps 12 % will differ, a difference of 4."
@@ -273,8 +273,8 @@ mod tests {
             "{text}"
         );
         assert!(
-            detectable(1).starts_with("with 1 question, ")
-                && detectable(1).ends_with(
+            describe_detectable(1).starts_with("with 1 question, ")
+                && describe_detectable(1).ends_with(
                     "too few; 65 would show one of 12 points, 398 would show one of 5 points"
                 )
         );

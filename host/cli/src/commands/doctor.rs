@@ -119,9 +119,9 @@ impl Run for DoctorArgs {
         if self.sandbox {
             return sandbox::run(&context).await;
         }
-        let mut checks = all(&context, self.broken.clone()).await;
+        let mut checks = run_checks(&context, self.broken.clone()).await;
         if self.probe && self.broken.is_none() {
-            checks.extend(probe::all(&context.config.effective.settings).await);
+            checks.extend(probe::measure_endpoint(&context.config.effective.settings).await);
         }
         finish(&context, &checks)
     }
@@ -130,7 +130,7 @@ impl Run for DoctorArgs {
 /// Checks everything with the configuration of a command that runs: the document
 /// `syrch.doctor/1`.
 pub(super) async fn check_all(context: &Context) -> Value {
-    document(&all(context, None).await)
+    document(&run_checks(context, None).await)
 }
 
 /// Prints the checks. Returns the exit code.
@@ -143,7 +143,7 @@ fn finish(context: &Context, checks: &[Check]) -> Outcome {
 
 /// Every check, one line each. With a mistake in the configuration, `broken`, the defaults are
 /// checked. The folders come after the plugins, which make the first of them.
-async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
+async fn run_checks(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     let settings = &context.config.effective.settings;
     let is_broken = broken.is_some();
     let mut checks = vec![machine::host(), advisories::engine()];
@@ -174,7 +174,7 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     if is_broken {
         checks.push(inputs::skip_check("endpoint"));
     } else {
-        checks.extend(endpoint::all(settings).await);
+        checks.extend(endpoint::check_endpoints(settings).await);
     }
     if is_broken {
         checks.push(inputs::skip_check("database"));

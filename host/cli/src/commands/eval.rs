@@ -80,15 +80,16 @@ impl Run for EvalArgs {
         context.needs_database()?;
         refuse_interactive(&context)?;
         let expected = self.expected.iter().map(|path| ("the expected rows", path.clone()));
-        context.output.spares(&expected.collect::<Vec<_>>())?;
+        context.output.refuse_to_replace(&expected.collect::<Vec<_>>())?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         asking::prepare(&mut context, &watch).await?;
         let settings = context.config.effective.settings.clone();
         let problem = Problem { evidence: self.evidence.clone(), ..Problem::new(&self.question) };
-        let gold = (self.expectation()?, self.ordered);
+        let gold = self.expectation()?;
         let opened = tokio::select! {
-            opened =
-                Eval::open(settings.clone(), problem, gold, self.rule, watch.as_ref()) => opened,
+            opened = Eval::open(
+                settings.clone(), problem, gold, self.ordered, self.rule, watch.as_ref()
+            ) => opened,
             () = context.interrupt.wait() => return Err(
                 Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")
             ),
@@ -113,9 +114,10 @@ impl Run for EvalArgs {
 }
 
 fn print(context: &Context, report: &EvalReport) -> Outcome<()> {
-    let mut value = serde_json::to_value(report).map_err(Failure::unwritable)?;
+    let mut value = serde_json::to_value(report).map_err(Failure::unwritable_document)?;
     context.scrubber.value(&mut value);
-    let report: EvalReport = serde_json::from_value(value.clone()).map_err(Failure::unwritable)?;
+    let report: EvalReport =
+        serde_json::from_value(value.clone()).map_err(Failure::unwritable_document)?;
     match context.format {
         Format::Json => context.output.write(&json_sink::document(&value))?,
         Format::Jsonl => context.output.write(&json_sink::line(&value))?,
@@ -203,7 +205,7 @@ fn verdicts(report: &EvalReport) -> Grid {
 }
 
 /// The rows that differ, each under the names of its side's columns.
-fn differing(report: &EvalReport) -> Vec<(&'static str, Grid)> {
+fn differing_rows(report: &EvalReport) -> Vec<(&'static str, Grid)> {
     // Rows of the answer stand in the order of the expected columns where these have the same
     // names.
     let mut own: Vec<&String> = report.columns.iter().collect();
@@ -233,7 +235,7 @@ fn for_people(report: &EvalReport, width: Option<u16>) -> String {
         out += &table::render(&verdicts(report), width);
     }
     facts(report).iter().for_each(|line| out += &format!("{}\n", terminal::line(line)));
-    for (what, grid) in differing(report) {
+    for (what, grid) in differing_rows(report) {
         out += &format!("\n{what}:\n{}", table::render(&grid, width));
     }
     for (who, sql) in statements(report) {
@@ -246,7 +248,7 @@ fn in_markdown(report: &EvalReport) -> String {
     let mut parts = vec![format!("**{}**\n", markdown::text(&headline(report)))];
     parts.extend((!report.verdicts.is_empty()).then(|| markdown::table(&verdicts(report))));
     parts.extend(facts(report).iter().map(|line| format!("{}\n", markdown::text(line))));
-    for (what, grid) in differing(report) {
+    for (what, grid) in differing_rows(report) {
         parts.push(format!("{}\n\n{}", markdown::text(what), markdown::table(&grid)));
     }
     for (who, sql) in statements(report) {

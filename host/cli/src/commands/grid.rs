@@ -131,7 +131,7 @@ impl Run for GridArgs {
         }
         let expected: Vec<_> =
             self.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
-        context.output.spares(&expected)?;
+        context.output.refuse_to_replace(&expected)?;
         self.out.as_deref().map(written::check).transpose()?;
         let (options, one) = options(&mut context, &self)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
@@ -155,7 +155,8 @@ impl Run for GridArgs {
             count(arms.len() as u64, "cell"),
             count(axes.len() as u64, "setting")
         ));
-        let saved = SavedGrid::new(settings, one.as_ref().is_none_or(One::expects), unshared);
+        let saved =
+            SavedGrid::new(settings, one.as_ref().is_none_or(One::has_expected_answer), unshared);
         let occasions = Occasions {
             accepted: &|inputs| {
                 let inputs = [inputs, &expected].concat();
@@ -213,7 +214,7 @@ fn options(context: &mut Context, arguments: &GridArgs) -> Outcome<(SuiteOptions
     options.suite = one.write(&options.runs, &database)?;
     options.databases = Some(database);
     options.seeds = one_seed(arguments);
-    options.asks_ungraded = !one.expects();
+    options.asks_ungraded = !one.has_expected_answer();
     Ok((options, Some(one)))
 }
 

@@ -223,7 +223,7 @@ fn register(context: &Context, arguments: &McpArgs, client: Client) -> Outcome {
 fn words(context: &Context, arguments: &McpArgs) -> Vec<String> {
     let mut words = vec!["mcp".to_owned()];
     if let Some(file) = &context.file {
-        words.extend(["--config".to_owned(), absolute(&file.display().to_string())]);
+        words.extend(["--config".to_owned(), absolute_path(&file.display().to_string())]);
     }
     for (spec, value, _) in arguments.flags.entries() {
         let Some((flag, _)) = spec.flag else { continue };
@@ -237,7 +237,7 @@ fn words(context: &Context, arguments: &McpArgs) -> Vec<String> {
                 for item in items.iter().map(text) {
                     let is_file = matches!(spec.kind, Kind::Files);
                     words.push(format!("--{flag}"));
-                    words.push(if is_file { absolute(&item) } else { item });
+                    words.push(if is_file { absolute_path(&item) } else { item });
                 }
             }
             value
@@ -279,10 +279,10 @@ fn text(value: &Value) -> String {
 /// another folder; others stay as they are.
 fn absolute_file(value: String) -> String {
     let is_path = value.contains(['/', '\\', '.']) && Path::new(&value).exists();
-    if is_path { absolute(&value) } else { value }
+    if is_path { absolute_path(&value) } else { value }
 }
 
-fn absolute(path: &str) -> String {
+fn absolute_path(path: &str) -> String {
     std::path::absolute(Path::new(path))
         .map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
@@ -291,10 +291,9 @@ fn absolute(path: &str) -> String {
 fn absolute_database(address: &str) -> String {
     let url = DatabaseUrl::parse(address);
     match database_path(&url) {
-        Some(path) if path == Path::new(address) => absolute(address),
-        Some(path) => {
-            address.replace(&path.display().to_string(), &absolute(&path.display().to_string()))
-        }
+        Some(path) if path == Path::new(address) => absolute_path(address),
+        Some(path) => address
+            .replace(&path.display().to_string(), &absolute_path(&path.display().to_string())),
         None => address.to_owned(),
     }
 }

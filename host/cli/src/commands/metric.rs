@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::databases::doubting;
+use syrch::databases::with_doubts;
 use syrch::metric::{MetricAnswer, MetricError, SemanticsError, read_semantics, run_metric};
 use syrch::report::MetricColumn;
 use syrch::semantics::{
@@ -97,7 +97,7 @@ impl Run for MetricArgs {
             let compiled = compile(&semantics, &request, &database.dialect(), today)?;
             print_statement(&context, &compiled)?;
         } else {
-            let database = doubting(&database);
+            let database = with_doubts(&database);
             let answer = run_metric(&database, &semantics, &request, today).await?;
             print_answer(&context, &request, &answer)?;
         }

@@ -84,7 +84,7 @@ impl Run for ReportArgs {
         }
         let entries = entries(&runs, &self.runs)?;
         let inputs: Vec<_> = entries.iter().flat_map(|entry| run_files(&entry.path)).collect();
-        context.output.spares(&inputs)?;
+        context.output.refuse_to_replace(&inputs)?;
         spare_all(&self.report, &inputs)?;
         let mut records = Vec::new();
         for entry in &entries {

@@ -80,13 +80,13 @@ impl ReportFile {
     }
 
     /// Refuses to replace a file that is read.
-    pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
+    pub(crate) fn refuse_to_replace(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
         self.output()?.refuse_input(FLAG, inputs)
     }
 
     /// The file, which a report replaces once it is complete.
     pub(crate) fn output(&self) -> Outcome<Output> {
-        Output::at(FLAG, &self.path)
+        Output::open_flag(FLAG, &self.path)
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
         let failure = file("none/x.json").check().unwrap_err();
         assert!(failure.message.starts_with("--report `"), "{}", failure.message);
         let inputs = [("the suite", folder.path().join("x.json"))];
-        let failure = file("x.json").spares(&inputs).unwrap_err();
+        let failure = file("x.json").refuse_to_replace(&inputs).unwrap_err();
         assert!(failure.message.ends_with("is the suite"), "{}", failure.message);
         assert_eq!(
             failure.hint.as_deref(),

@@ -43,7 +43,7 @@ impl Run for SchemaArgs {
     async fn run(self, context: Context) -> Outcome {
         context.needs_database()?;
         if self.databases.len() > 1 {
-            return several(&context, &self.databases, self.table.as_deref()).await;
+            return print_several(&context, &self.databases, self.table.as_deref()).await;
         }
         let database = context.open_database().await?;
         print(&context, database.as_ref(), self.table.as_deref()).await?;
@@ -52,7 +52,7 @@ impl Run for SchemaArgs {
 }
 
 /// Prints the tables of several databases that may be seen.
-async fn several(context: &Context, databases: &[String], wanted: Option<&str>) -> Outcome {
+async fn print_several(context: &Context, databases: &[String], wanted: Option<&str>) -> Outcome {
     if wanted.is_some() {
         return Err(Failure::usage("--table is for one database")
             .hint("name one database, or leave --table out"));
@@ -152,11 +152,10 @@ fn row(table: &Table, column: &Column) -> Vec<Value> {
 /// A heading and the columns of one table.
 fn picture(catalog: &Catalog, table: &Table, width: Option<u16>) -> String {
     let mut grid = Grid::new(["column", "type", "nullable", "key", "refers to"]);
-    let sign = |value: &Value| json!(if *value == json!(true) { "yes" } else { "" });
     grid.rows = table.columns.iter().map(|column| row(table, column)).collect();
     for cells in &mut grid.rows {
-        cells[2] = sign(&cells[2]);
-        cells[3] = sign(&cells[3]);
+        cells[2] = json!(if cells[2] == json!(true) { "yes" } else { "" });
+        cells[3] = json!(if cells[3] == json!(true) { "yes" } else { "" });
     }
     let rows = table.row_estimate.map(|rows| format!(", about {rows} rows")).unwrap_or_default();
     let comment = table.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::databases::doubting;
+use syrch::databases::with_doubts;
 use syrch::syrch_core::ports::{Database, Facts, SqlQuery};
 use syrch::syrch_core::{ResultSet, SqlError, SqlErrorKind};
 
@@ -53,7 +53,7 @@ impl Run for SqlArgs {
         let database = context.open_database().await?;
         let Some(statement) = self.statement else {
             statements::run(
-                doubting(&database).as_ref(),
+                with_doubts(&database).as_ref(),
                 self.check,
                 &context.output,
                 &context.scrubber,
@@ -78,7 +78,7 @@ pub(super) async fn print(
     database: &Arc<dyn Database>,
     statement: String,
 ) -> Outcome<()> {
-    let result = doubting(database).run(&SqlQuery::new(statement)).await?;
+    let result = with_doubts(database).run(&SqlQuery::new(statement)).await?;
     for warning in result.profile().warnings {
         context.console.warn(&warning);
     }

@@ -105,9 +105,9 @@ async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
     let suite = read_suite(&path).await.map_err(lint_failure)?;
     let databases = suite_databases(&suite, databases_flag(context).as_ref())?;
     let files = databases.values().flat_map(database_files);
-    context
-        .output
-        .spares(&files.map(|file| ("a database of the suite", file)).collect::<Vec<_>>())?;
+    context.output.refuse_to_replace(
+        &files.map(|file| ("a database of the suite", file)).collect::<Vec<_>>(),
+    )?;
     let watch = Watch(Arc::clone(&context.console));
     let report = lint(&suite, &databases, &context.config.effective.settings, &watch).await;
     context.console.clear();
@@ -161,7 +161,7 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
             ]
         })
         .collect();
-    let document = serde_json::to_value(report).map_err(Failure::unwritable)?;
+    let document = serde_json::to_value(report).map_err(Failure::unwritable_document)?;
     context.rows(grid, || document)
 }
 

@@ -81,7 +81,7 @@ fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
             ]
         }));
     }
-    let document = serde_json::to_value(manifest).map_err(Failure::unwritable)?;
+    let document = serde_json::to_value(manifest).map_err(Failure::unwritable_document)?;
     context.rows(grid, || document)
 }
 

@@ -113,7 +113,7 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
             if listed.is_empty() { String::new() } else { format!("\nnot shown:\n{listed}{rest}") };
         return context.output.write(&context.scrubber.text(&format!("{figures}{missed}")));
     }
-    let mut document = serde_json::to_value(report).map_err(Failure::unwritable)?;
+    let mut document = serde_json::to_value(report).map_err(Failure::unwritable_document)?;
     context.scrubber.value(&mut document);
     context.rows(grid, || document)
 }

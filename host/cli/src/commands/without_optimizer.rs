@@ -25,11 +25,11 @@ impl Run for OptimizeArgs {
 
     async fn run(self, _: Context) -> Outcome {
         drop(self.words);
-        Err(absent())
+        Err(no_optimizer())
     }
 }
 
-fn absent() -> Failure {
+fn no_optimizer() -> Failure {
     Error::NotBuilt { what: "optimizer", feature: "optimizer" }.into()
 }
 
@@ -38,9 +38,9 @@ pub(crate) fn default_rewriter() -> Option<GivenRewriter> {
 }
 
 pub(crate) async fn optimize_answer(_: &Context, _: &Host, _: &SearchReport) -> Outcome<()> {
-    Err(absent())
+    Err(no_optimizer())
 }
 
 pub(crate) async fn replay(_: &Context, _: &Host, _: Arc<Watch>, _: Journal) -> Outcome {
-    Err(absent())
+    Err(no_optimizer())
 }

@@ -39,7 +39,7 @@ impl Config {
             if let (Kind::Mapping(_), Some(entries)) =
                 (spec.kind, value.as_object().filter(|map| !map.is_empty()))
             {
-                for (path, value) in leaves(entries) {
+                for (path, value) in list_leaves(entries) {
                     let key = self
                         .keys
                         .get(path[0])
@@ -84,7 +84,7 @@ const ENDPOINTS: &str = "llm.endpoints";
 
 /// Returns the values in the entries of a mapping, each with its path; an entry may be a value
 /// itself.
-fn leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
+fn list_leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
     let mut leaves = Vec::new();
     for (name, entry) in entries {
         match entry {

@@ -167,7 +167,7 @@ impl Reader<'_> {
         self.problems.push(format!("{}: {message}", place(self.name, Some(at))));
     }
 
-    fn unknown(&mut self, at: Location, what: &str, key: &str, known: &[&str]) {
+    fn report_unknown(&mut self, at: Location, what: &str, key: &str, known: &[&str]) {
         let similar = crate::failure::alternatives(&nearest(key, known.iter().copied()));
         let hint = similar.map(|names| format!("; did you mean {names}?")).unwrap_or_default();
         self.problem(at, format!("unknown {what} `{key}`{hint}"));
@@ -209,7 +209,7 @@ impl Reader<'_> {
                         self.option(name, key, value);
                     }
                 }
-                name => self.unknown(section.referenced, "section", name, &sections()),
+                name => self.report_unknown(section.referenced, "section", name, &sections()),
             }
         }
     }
@@ -241,7 +241,12 @@ impl Reader<'_> {
                     .iter()
                     .filter_map(|spec| spec.key.strip_prefix(prefix.as_str()))
                     .collect();
-                self.unknown(key.referenced, &format!("key in `{section}`"), &key.value, &known);
+                self.report_unknown(
+                    key.referenced,
+                    &format!("key in `{section}`"),
+                    &key.value,
+                    &known,
+                );
             }
         }
     }
@@ -255,14 +260,14 @@ impl Reader<'_> {
         }
         match spec.kind.check(value) {
             Err(why) => self.problem(at, format!("{}: {why}", spec.key)),
-            Ok(value) => match self.forbidden(spec, &value) {
+            Ok(value) => match self.why_forbidden(spec, &value) {
                 Some(why) => self.problem(at, format!("{} {why}", spec.key)),
                 None => self.entries.push(Entry::Option(spec, value, self.origin(at))),
             },
         }
     }
 
-    fn forbidden(&self, spec: &Spec, value: &Value) -> Option<&'static str> {
+    fn why_forbidden(&self, spec: &Spec, value: &Value) -> Option<&'static str> {
         if self.trust == Trust::User {
             return None;
         }
@@ -285,7 +290,7 @@ impl Reader<'_> {
     fn plugins(&mut self, content: Spanned<Tree>) {
         for (key, tree) in self.pairs("plugins", content) {
             let Some(role) = Role::ALL.into_iter().find(|role| role.name() == key.value) else {
-                self.unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
+                self.report_unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
                 continue;
             };
             let Some(spec) = options::find(&format!("plugins.{role}")) else { continue };
@@ -300,9 +305,12 @@ impl Reader<'_> {
                 match key.value.as_str() {
                     "plugin" => self.value(spec, value),
                     "config" => self.parameters(Target::Role(role), value),
-                    name => {
-                        self.unknown(key.referenced, "key of a plugin", name, &["plugin", "config"])
-                    }
+                    name => self.report_unknown(
+                        key.referenced,
+                        "key of a plugin",
+                        name,
+                        &["plugin", "config"],
+                    ),
                 }
             }
         }

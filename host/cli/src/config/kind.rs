@@ -80,22 +80,24 @@ impl Kind {
     /// Reads a word of the command line or the environment.
     pub(crate) fn parse(self, word: &str) -> Result<Value, String> {
         let value = match self {
-            Self::Integer(..) => {
-                word.trim().parse::<i128>().map(integer).map_err(|_| self.wrong(&quote(word)))?
-            }
+            Self::Integer(..) => word
+                .trim()
+                .parse::<i128>()
+                .map(integer)
+                .map_err(|_| self.wrong_value(&quote(word)))?,
             Self::Number { .. } => word
                 .trim()
                 .parse::<f64>()
                 .map(|n| json!(n))
-                .map_err(|_| self.wrong(&quote(word)))?,
+                .map_err(|_| self.wrong_value(&quote(word)))?,
             Self::SecondsOrNone(_) if word.trim() == NO_LIMIT => json!(NO_LIMIT),
             Self::SecondsOrNone(max) => {
-                Self::seconds(max).parse(word).map_err(|_| self.wrong(&quote(word)))?
+                Self::seconds(max).parse(word).map_err(|_| self.wrong_value(&quote(word)))?
             }
             Self::Boolean => match word.trim().to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "1" => json!(true),
                 "false" | "no" | "off" | "0" => json!(false),
-                _ => return Err(self.wrong(&quote(word))),
+                _ => return Err(self.wrong_value(&quote(word))),
             },
             Self::Globs | Self::Files | Self::Texts => word
                 .split(',')
@@ -114,7 +116,7 @@ impl Kind {
             | Self::EndpointProvider => {
                 json!(word)
             }
-            Self::Mapping(_) => return Err(self.wrong(&quote(word))),
+            Self::Mapping(_) => return Err(self.wrong_value(&quote(word))),
         };
         // The error shows the word as it was written, unless it is a list or a secret.
         self.check(value).map_err(|why| match self {
@@ -124,7 +126,7 @@ impl Kind {
             | Self::Texts
             | Self::ModelSource
             | Self::SharedCache => why,
-            _ => self.wrong(&quote(word)),
+            _ => self.wrong_value(&quote(word)),
         })
     }
 
@@ -165,7 +167,7 @@ impl Kind {
             (Self::Mapping(_), value) => value.is_object(),
             _ => false,
         };
-        if fits { Ok(value) } else { Err(self.wrong(&describe_value(self, &value))) }
+        if fits { Ok(value) } else { Err(self.wrong_value(&describe_value(self, &value))) }
     }
 
     /// A time above zero, at most `max` seconds.
@@ -173,7 +175,7 @@ impl Kind {
         Self::Number { min: 0.0, inclusive: false, max }
     }
 
-    fn wrong(self, found: &str) -> String {
+    fn wrong_value(self, found: &str) -> String {
         format!("{found} is not {}", self.describe_values())
     }
 
@@ -223,20 +225,20 @@ fn model_source(word: &str) -> Result<bool, String> {
     match word.split_once(':') {
         None if providers().any(|name| name == word) => Ok(true),
         None if FILES.contains(&word) => Err(format!("`{word}` names no file: write {word}:FILE")),
-        None => Err(unknown(word, providers().chain(FILES), word)),
+        None => Err(unknown_source(word, providers().chain(FILES), word)),
         Some((how, file)) if FILES.contains(&how) => {
             match file.trim().is_empty() || file.contains('\0') {
                 true => Err(format!("`{word}` names no file: write {how}:FILE")),
                 false => Ok(true),
             }
         }
-        Some((how, _)) => Err(unknown(how, FILES.into_iter(), word)),
+        Some((how, _)) => Err(unknown_source(how, FILES.into_iter(), word)),
     }
 }
 
-fn unknown<'a>(near: &str, known: impl Iterator<Item = &'a str>, word: &str) -> String {
+fn unknown_source<'a>(near: &str, known: impl Iterator<Item = &'a str>, word: &str) -> String {
     let hint = alternatives(&nearest(near, known)).map(|names| format!("; did you mean {names}?"));
-    format!("{}{}", Kind::ModelSource.wrong(&quote(word)), hint.unwrap_or_default())
+    format!("{}{}", Kind::ModelSource.wrong_value(&quote(word)), hint.unwrap_or_default())
 }
 
 /// Checks patterns as whoever opens the database will read them.

@@ -15,7 +15,7 @@ use syrch::syrch_core::{DatabaseUrl, Dialect};
 
 use super::Effective;
 use super::kind::{self, Kind, TIME};
-use super::value::{count, seconds, seconds_value, small, text, whole};
+use super::value::{as_u32, as_u64, as_usize, seconds, seconds_value, text};
 use crate::failure::alternatives;
 
 /// An option that is a mapping.
@@ -104,7 +104,7 @@ impl Mapping {
     }
 
     /// The noun for an entry in error messages.
-    pub(super) fn what(self) -> &'static str {
+    pub(super) fn entry_noun(self) -> &'static str {
         match self {
             Self::Databases => "a database",
             Self::Drivers => "a driver",
@@ -218,11 +218,10 @@ fn driver(driver: &DriverSettings) -> Value {
 }
 
 fn driver_of(value: &Value) -> DriverSettings {
-    let given = |key| value.get(key).map(text);
     DriverSettings {
-        path: given("path").unwrap_or_default().into(),
-        sha256: given("sha256").unwrap_or_default(),
-        entrypoint: given("entrypoint"),
+        path: value.get("path").map(text).unwrap_or_default().into(),
+        sha256: value.get("sha256").map(text).unwrap_or_default(),
+        entrypoint: value.get("entrypoint").map(text),
         // One of `Dialect::NAMES`.
         dialect: value
             .get("dialect")
@@ -256,9 +255,9 @@ fn endpoint_of(value: &Value) -> EndpointSettings {
         api_key: value.get("api_key").map(|key| text(key).into()),
         timeout: value.get("timeout_seconds").map(seconds),
         rates: RateSettings {
-            requests_per_minute: value.get("requests_per_minute").map(small),
-            tokens_per_minute: value.get("tokens_per_minute").map(whole),
-            in_flight: value.get("in_flight").map(count),
+            requests_per_minute: value.get("requests_per_minute").map(as_u32),
+            tokens_per_minute: value.get("tokens_per_minute").map(as_u64),
+            in_flight: value.get("in_flight").map(as_usize),
         },
     }
 }

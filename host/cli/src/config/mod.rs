@@ -355,7 +355,8 @@ fn variables(
     let known = SPECS.iter().flat_map(|spec| spec.env).copied().chain(OWN);
     let known: Vec<&str> = known.chain(endpoints.iter().map(String::as_str)).collect();
     for name in environment.syrch.keys().filter(|name| !known.contains(&name.as_str())) {
-        let similar = nearest(name, known.iter().copied().filter(|known| near(known, name)));
+        let similar =
+            nearest(name, known.iter().copied().filter(|known| has_similar_name(known, name)));
         let hint = match (earlier::variable(name), alternatives(&similar)) {
             (Some(instead), _) => format!(": {instead}"),
             (None, Some(names)) => format!("; did you mean {names}?"),
@@ -371,7 +372,7 @@ fn variables(
 }
 
 /// Returns true if two variables have similar names, the common prefix left out.
-fn near(known: &str, name: &str) -> bool {
+fn has_similar_name(known: &str, name: &str) -> bool {
     let bare = |text: &str| text.trim_start_matches("SYRCH_").to_owned();
     !nearest(&bare(name), [bare(known).as_str()]).is_empty()
 }

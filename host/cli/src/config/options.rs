@@ -18,9 +18,9 @@ use super::spec::{
     AMBIGUITY, CALIBRATION, LOCK, STRATEGY, SUMMARISE, Spec, TRUST, WhenFound, options,
 };
 use super::value::{
-    count, database, executor, linker, model_source, number, plugin, round, seconds, seconds_value,
-    set_linker, set_model_source, set_plugin, set_summarise, set_threshold, small, summarise, text,
-    text_value, texts, threshold, turn, whole,
+    as_u32, as_u64, as_usize, database, executor, linker, model_source, number, plugin, round,
+    seconds, seconds_value, set_linker, set_model_source, set_plugin, set_summarise, set_threshold,
+    summarise, text, text_value, texts, threshold, turn,
 };
 
 /// The kind of a value of the policy, with its bounds.
@@ -90,7 +90,7 @@ options! {
 
     /// Output tokens of one call at most
     key("llm.max_tokens_per_call") => Kind::Integer(1, 1_000_000),
-        |e| json!(e.settings.model.max_tokens), |e, v| e.settings.model.max_tokens = small(v),
+        |e| json!(e.settings.model.max_tokens), |e, v| e.settings.model.max_tokens = as_u32(v),
         flag("max-tokens", "N"), env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"]),
         when_found(WhenFound::Lowers);
 
@@ -119,24 +119,24 @@ options! {
     /// Requests a minute that the endpoint may be sent
     key("llm.requests_per_minute") => mapping::REQUESTS,
         |e| json!(e.settings.model.rates.requests_per_minute),
-        |e, v| e.settings.model.rates.requests_per_minute = Some(small(v)),
+        |e, v| e.settings.model.rates.requests_per_minute = Some(as_u32(v)),
         env(&["SYRCH_REQUESTS_PER_MINUTE"]), when_found(WhenFound::Lowers);
 
     /// Tokens a minute, input and output together, that the endpoint may be asked for
     key("llm.tokens_per_minute") => mapping::TOKENS,
         |e| json!(e.settings.model.rates.tokens_per_minute),
-        |e, v| e.settings.model.rates.tokens_per_minute = Some(whole(v)),
+        |e, v| e.settings.model.rates.tokens_per_minute = Some(as_u64(v)),
         env(&["SYRCH_TOKENS_PER_MINUTE"]), when_found(WhenFound::Lowers);
 
     /// Requests that may be under way at the endpoint at once
     key("llm.in_flight") => mapping::IN_FLIGHT,
         |e| json!(e.settings.model.rates.in_flight),
-        |e, v| e.settings.model.rates.in_flight = Some(count(v)),
+        |e, v| e.settings.model.rates.in_flight = Some(as_usize(v)),
         env(&["SYRCH_IN_FLIGHT"]), when_found(WhenFound::Lowers);
 
     /// Tries of one call in all, where trying again can help
     key("llm.attempts") => Kind::Integer(1, 100),
-        |e| json!(e.settings.model.attempts), |e, v| e.settings.model.attempts = small(v),
+        |e| json!(e.settings.model.attempts), |e, v| e.settings.model.attempts = as_u32(v),
         env(&["SYRCH_ATTEMPTS"]), when_found(WhenFound::Lowers);
 
     /// Seconds that an endpoint may ask to be left alone before calls give up
@@ -275,12 +275,13 @@ options! {
 
     /// Rows of a result; further rows are cut
     key("execution.max_rows") => Kind::Integer(1, 1_000_000_000),
-        |e| json!(e.settings.limits.rows), |e, v| e.settings.limits.rows = whole(v),
+        |e| json!(e.settings.limits.rows), |e, v| e.settings.limits.rows = as_u64(v),
         flag("max-rows", "N"), env(&["SYRCH_MAX_ROWS"]), when_found(WhenFound::Lowers), database();
 
     /// Bytes of a result in memory; further rows are cut
     key("execution.max_bytes") => Kind::Integer(1_024, 1 << 30),
-        |e| json!(e.settings.limits.result_bytes), |e, v| e.settings.limits.result_bytes = count(v),
+        |e| json!(e.settings.limits.result_bytes),
+        |e, v| e.settings.limits.result_bytes = as_usize(v),
         flag("max-bytes", "N"), env(&["SYRCH_MAX_BYTES"]), when_found(WhenFound::Lowers),
         database();
 
@@ -293,14 +294,14 @@ options! {
 
     /// Rows that are read from files such as sales.csv, all files of the database together
     key("execution.max_import_rows") => Kind::Integer(1, 1_000_000_000_000),
-        |e| json!(e.settings.imports.caps.rows), |e, v| e.settings.imports.caps.rows = whole(v),
+        |e| json!(e.settings.imports.caps.rows), |e, v| e.settings.imports.caps.rows = as_u64(v),
         flag("max-import-rows", "N"), env(&["SYRCH_MAX_IMPORT_ROWS"]),
         when_found(WhenFound::Lowers), database();
 
     /// Bytes that are read from files such as sales.csv, unpacked, all files of the database
     /// together
     key("execution.max_import_bytes") => Kind::Integer(1, 1_000_000_000_000),
-        |e| json!(e.settings.imports.caps.bytes), |e, v| e.settings.imports.caps.bytes = whole(v),
+        |e| json!(e.settings.imports.caps.bytes), |e, v| e.settings.imports.caps.bytes = as_u64(v),
         flag("max-import-bytes", "N"), env(&["SYRCH_MAX_IMPORT_BYTES"]),
         when_found(WhenFound::Lowers), database();
 
@@ -351,18 +352,19 @@ options! {
 
     /// Levels of decomposition
     key("execution.max_depth") => policy(&Limit::MAX_DEPTH),
-        |e| json!(e.settings.policy.max_depth), |e, v| e.settings.policy.max_depth = small(v),
+        |e| json!(e.settings.policy.max_depth), |e, v| e.settings.policy.max_depth = as_u32(v),
         flag("max-depth", "N"), env(&["SYRCH_MAX_DEPTH"]), when_found(WhenFound::Lowers);
 
     /// Statements tried for one task
     key("execution.max_attempts_per_node") => policy(&Limit::MAX_ATTEMPTS),
-        |e| json!(e.settings.policy.max_attempts), |e, v| e.settings.policy.max_attempts = small(v),
+        |e| json!(e.settings.policy.max_attempts),
+        |e, v| e.settings.policy.max_attempts = as_u32(v),
         flag("max-attempts", "N"), env(&["SYRCH_MAX_ATTEMPTS", "SYRCH_MAX_ATTEMPTS_PER_NODE"]),
         when_found(WhenFound::Lowers);
 
     /// Steps of the planner that may change the search graph
     key("execution.max_rounds") => policy(&Limit::MAX_ROUNDS),
-        |e| json!(e.settings.policy.max_rounds), |e, v| e.settings.policy.max_rounds = small(v),
+        |e| json!(e.settings.policy.max_rounds), |e, v| e.settings.policy.max_rounds = as_u32(v),
         flag("max-rounds", "N"), env(&["SYRCH_MAX_ROUNDS"]), when_found(WhenFound::Lowers);
 
     /// Stop trying at or above this confidence
@@ -382,15 +384,15 @@ options! {
     key("execution.max_concurrency") => policy(&Limit::MAX_PARALLEL),
         |e| json!(e.settings.policy.max_parallel),
         |e, v| {
-            e.settings.policy.max_parallel = small(v);
-            e.settings.limits.llm_in_flight = Limits::default().llm_in_flight.min(count(v));
+            e.settings.policy.max_parallel = as_u32(v);
+            e.settings.limits.llm_in_flight = Limits::default().llm_in_flight.min(as_usize(v));
         },
         flag("max-concurrency", "N"), env(&["SYRCH_MAX_CONCURRENCY"]),
         when_found(WhenFound::Lowers);
 
     /// Tokens that a search may spend, input and output together
     key("execution.token_budget") => Kind::Integer(1, 1_000_000_000_000),
-        |e| json!(e.settings.budgets.tokens), |e, v| e.settings.budgets.tokens = whole(v),
+        |e| json!(e.settings.budgets.tokens), |e, v| e.settings.budgets.tokens = as_u64(v),
         flag("budget", "TOKENS"), env(&["SYRCH_TOKEN_BUDGET", "SYRCH_BUDGET"]),
         when_found(WhenFound::Lowers);
 
@@ -403,12 +405,12 @@ options! {
 
     /// Model calls that a search may make
     key("execution.max_calls") => Kind::Integer(1, 1_000_000),
-        |e| json!(e.settings.budgets.llm_calls), |e, v| e.settings.budgets.llm_calls = small(v),
+        |e| json!(e.settings.budgets.llm_calls), |e, v| e.settings.budgets.llm_calls = as_u32(v),
         flag("max-calls", "N"), env(&["SYRCH_MAX_CALLS"]), when_found(WhenFound::Lowers);
 
     /// Statements that a search may run
     key("execution.max_sql_runs") => Kind::Integer(1, 1_000_000),
-        |e| json!(e.settings.budgets.sql_runs), |e, v| e.settings.budgets.sql_runs = small(v),
+        |e| json!(e.settings.budgets.sql_runs), |e, v| e.settings.budgets.sql_runs = as_u32(v),
         flag("max-sql-runs", "N"), env(&["SYRCH_MAX_SQL_RUNS"]), when_found(WhenFound::Lowers);
 
     /// Seconds that a search may take, each one of a suite or a batch; then it ends with the best
@@ -421,7 +423,7 @@ options! {
 
     /// The seed of everything random
     key("execution.seed") => Kind::Integer(0, u64::MAX),
-        |e| json!(e.settings.seed), |e, v| e.settings.seed = whole(v),
+        |e| json!(e.settings.seed), |e, v| e.settings.seed = as_u64(v),
         flag("seed", "N"), env(&["SYRCH_SEED"]);
 
     /// Ask on the terminal when the question is unclear [default: at the prompt only]
@@ -431,7 +433,7 @@ options! {
 
     /// Times that one search may ask at most
     key("execution.max_questions") => Kind::Integer(1, 16),
-        |e| json!(e.settings.max_questions), |e, v| e.settings.max_questions = small(v),
+        |e| json!(e.settings.max_questions), |e, v| e.settings.max_questions = as_u32(v),
         flag("max-questions", "N"), env(&["SYRCH_MAX_QUESTIONS"]), when_found(WhenFound::Lowers);
 
     /// Ambiguity above which the clarifier asks: short for -P clarifier.threshold
@@ -482,7 +484,7 @@ options! {
     /// read of files there [default: yes]
     key("cache.enabled") => Kind::Boolean,
         |e| json!(e.cache), |e, v| e.cache = *v == json!(true),
-        flag("cache", ""), earlier(&["execution.cache_enabled"]), env(&["SYRCH_CACHE"]),
+        flag("cache", ""), earlier_keys(&["execution.cache_enabled"]), env(&["SYRCH_CACHE"]),
         when_found(WhenFound::KeepsDefault), database();
 
     /// A cache that several hosts share, in place of that of this machine: a folder of yours on a
@@ -495,12 +497,12 @@ options! {
     /// Seconds that a cached answer is good
     key("cache.ttl_seconds") => TTL,
         |e| seconds_value(e.settings.cache.ttl), |e, v| e.settings.cache.ttl = seconds(v),
-        flag("cache-ttl", "SECONDS"), earlier(&["execution.cache_ttl"]),
+        flag("cache-ttl", "SECONDS"), earlier_keys(&["execution.cache_ttl"]),
         env(&["SYRCH_CACHE_TTL", "SYRCH_CACHE_TTL_SECONDS"]), when_found(WhenFound::KeepsDefault);
 
     /// Bytes of cached answers at most
     key("cache.max_bytes") => Kind::Integer(1, u64::MAX),
-        |e| json!(e.settings.cache.bytes), |e, v| e.settings.cache.bytes = whole(v),
+        |e| json!(e.settings.cache.bytes), |e, v| e.settings.cache.bytes = as_u64(v),
         env(&["SYRCH_CACHE_MAX_BYTES"]);
 
     /// Keep a journal of the run, which `trace` shows and replays and --resume continues
@@ -520,18 +522,18 @@ options! {
     /// Journals retained at most
     key("journal.keep") => Kind::Integer(1, 1_000_000),
         |e| json!(e.settings.journal.keep),
-        |e, v| e.settings.journal.keep = usize::try_from(whole(v)).unwrap_or(usize::MAX),
+        |e, v| e.settings.journal.keep = usize::try_from(as_u64(v)).unwrap_or(usize::MAX),
         env(&["SYRCH_JOURNAL_KEEP"]);
 
     /// Days that a journal is retained
     key("journal.days") => Kind::Integer(1, 36_500),
         |e| json!(e.settings.journal.age.as_secs() / 86_400),
-        |e, v| e.settings.journal.age = Duration::from_secs(whole(v).saturating_mul(86_400)),
+        |e, v| e.settings.journal.age = Duration::from_secs(as_u64(v).saturating_mul(86_400)),
         env(&["SYRCH_JOURNAL_DAYS"]);
 
     /// Bytes of all journals at most
     key("journal.max_bytes") => Kind::Integer(1, u64::MAX),
-        |e| json!(e.settings.journal.bytes), |e, v| e.settings.journal.bytes = whole(v),
+        |e| json!(e.settings.journal.bytes), |e, v| e.settings.journal.bytes = as_u64(v),
         env(&["SYRCH_JOURNAL_MAX_BYTES"]);
 
     /// An OpenTelemetry collector that is sent the spans of searches, over HTTP [default:

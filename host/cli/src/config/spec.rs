@@ -131,7 +131,7 @@ impl Spec {
         self
     }
 
-    pub(super) const fn earlier(mut self, keys: &'static [&'static str]) -> Self {
+    pub(super) const fn earlier_keys(mut self, keys: &'static [&'static str]) -> Self {
         self.earlier = keys;
         self
     }

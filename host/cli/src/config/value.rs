@@ -27,18 +27,18 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// The value as a whole number.
-pub(super) fn whole(value: &Value) -> u64 {
+pub(super) fn as_u64(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }
 
 /// The value as a whole number of 32 bits.
-pub(super) fn small(value: &Value) -> u32 {
-    u32::try_from(whole(value)).unwrap_or(u32::MAX)
+pub(super) fn as_u32(value: &Value) -> u32 {
+    u32::try_from(as_u64(value)).unwrap_or(u32::MAX)
 }
 
 /// The value as a number of things in memory.
-pub(super) fn count(value: &Value) -> usize {
-    usize::try_from(whole(value)).unwrap_or(usize::MAX)
+pub(super) fn as_usize(value: &Value) -> usize {
+    usize::try_from(as_u64(value)).unwrap_or(usize::MAX)
 }
 
 /// The value as a number.

@@ -100,10 +100,9 @@ mod tests {
         let console = Arc::new(Console::new(true, true, crate::scrub::Scrubber::default()));
         let watch = Watch::new(console);
         let line = || watch.state.lock().unwrap().line();
-        let started = |id: &str| SearchEvent::TaskStarted { id: id.into(), text: "find it".into() };
         watch.event(&SearchEvent::Planned { tasks: 1 });
-        watch.event(&started("A"));
-        watch.event(&started("B"));
+        watch.event(&SearchEvent::TaskStarted { id: "A".into(), text: "find it".into() });
+        watch.event(&SearchEvent::TaskStarted { id: "B".into(), text: "find it".into() });
         assert_eq!(line(), "0/2 tasks · B: find it");
         watch.event(&SearchEvent::TaskEnded {
             id: "B".into(),

@@ -234,11 +234,10 @@ impl Request {
     /// the expected shape in words.
     #[must_use]
     pub fn prompt_bytes(&self) -> usize {
-        let words = |words: &[String]| words.iter().map(String::len).sum();
         let shape: usize = match &self.expect {
             Shape::Text | Shape::Sql | Shape::Vectors => 0,
             Shape::Json(text) | Shape::Other(text) => text.len(),
-            Shape::Yaml(list) | Shape::Choice(list) => words(list),
+            Shape::Yaml(list) | Shape::Choice(list) => list.iter().map(String::len).sum(),
         };
         self.messages.iter().map(|message| message.text.len()).sum::<usize>() + shape
     }

@@ -140,7 +140,9 @@ impl Connector {
 
     /// Returns a connection whose statement was read to its end, as it was before, or closes it.
     pub(crate) fn reset_or_close(&self, mut connection: ManagedConnection) {
-        let After::Reset(statements) = session::after(&self.config.dialect) else { return };
+        let After::Reset(statements) = session::statements_after(&self.config.dialect) else {
+            return;
+        };
         let reset = statements.iter().try_for_each(|sql| run_statement(&mut connection, sql));
         match reset.and_then(|()| self.set_up(&mut connection)) {
             Ok(()) => self.give_back(connection),
@@ -153,7 +155,7 @@ impl Connector {
 
     fn give_back(&self, connection: ManagedConnection) {
         let mut idle = lock(&self.idle);
-        if session::after(&self.config.dialect) != After::Close
+        if session::statements_after(&self.config.dialect) != After::Close
             && idle.len() < self.config.limits.sql_in_flight
         {
             idle.push(connection);

@@ -221,7 +221,7 @@ impl AdbcEngine {
                 }
                 other.map(drop)
             }
-            Err(_) => Err(job.late().await),
+            Err(_) => Err(job.end_late().await),
         }
     }
 }

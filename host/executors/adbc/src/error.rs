@@ -144,7 +144,11 @@ fn classify(text: &str, state: Option<&str>, status: Status, stage: Stage) -> Sq
         by_state.or(by_text).unwrap_or_else(|| by_status(status));
     let is_whole = is_about_text || stage == Stage::Compiling;
     // DuckDB evaluates constants when it compiles: there the kind counts.
-    let text = if is_whole && kind != SqlErrorKind::TypeMismatch { text } else { beginning(text) };
+    let text = if is_whole && kind != SqlErrorKind::TypeMismatch {
+        text
+    } else {
+        part_before_quotes(text)
+    };
     let text = strip_kind(text);
     let error = SqlError::new(kind, text);
     match rule {
@@ -175,7 +179,7 @@ const INVALID: [&str; 4] = [
 ];
 
 /// Returns the part of a message that stands before anything that it quotes.
-fn beginning(message: &str) -> &str {
+fn part_before_quotes(message: &str) -> &str {
     if let Some(rest) = message.strip_prefix("Invalid Input Error: ") {
         let known = INVALID.iter().find(|known| rest.starts_with(**known));
         return known.copied().unwrap_or("a function does not take a value that it is given");

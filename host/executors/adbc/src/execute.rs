@@ -191,12 +191,12 @@ impl<T: Send + 'static> Job<T> {
             }
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(unavailable("the driver ended the statement's thread")),
-            Err(_) => Err(self.late().await),
+            Err(_) => Err(self.end_late().await),
         }
     }
 
     /// Cancels the statement at its deadline. Returns the error that says whether it has ended.
-    pub(crate) async fn late(mut self) -> SqlError {
+    pub(crate) async fn end_late(mut self) -> SqlError {
         match self.stop().await {
             true => deadline_error(self.limit),
             false if !self.control.is_connected.load(Ordering::Relaxed) => {
@@ -234,7 +234,7 @@ impl Work<'_> {
         move |error| error::statement(&error, stage, &self.connector.config)
     }
 
-    fn broken(&self) -> impl Fn(ArrowError) -> SqlError {
+    fn broken_stream(&self) -> impl Fn(ArrowError) -> SqlError {
         move |error| error::stream(&error, &self.connector.config)
     }
 
@@ -286,7 +286,7 @@ impl Work<'_> {
         self.is_read = false;
         let mut statement = self.statement(sql)?;
         let reader = statement.execute().map_err(self.statement_error(Stage::Compiling))?;
-        let rows = value::rows(reader, left).map_err(self.broken())?;
+        let rows = value::rows(reader, left).map_err(self.broken_stream())?;
         self.is_read = true;
         Ok(rows)
     }
@@ -306,12 +306,12 @@ impl Work<'_> {
             return Ok(());
         }
         for batch in reader {
-            let batch = batch.map_err(self.broken())?;
+            let batch = batch.map_err(self.broken_stream())?;
             if self.control.is_cancelled() {
                 return Ok(());
             }
             let batch = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec())
-                .map_err(self.broken())?;
+                .map_err(self.broken_stream())?;
             if parts.blocking_send(Part::Batch(batch)).is_err() {
                 return Ok(());
             }

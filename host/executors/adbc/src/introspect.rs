@@ -141,9 +141,15 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
             continue;
         };
         match (kind.as_str(), ref_schema, ref_table, ref_column) {
-            ("p", ..) => tables.primary((&schema, &table), column),
+            ("p", ..) => tables.add_primary_column(&schema, &table, column),
             (_, Some(ref_schema), Some(ref_table), Some(ref_column)) => {
-                tables.foreign((schema, table), &key, column, (ref_schema, ref_table), ref_column);
+                tables.add_foreign_column(
+                    (schema, table),
+                    &key,
+                    column,
+                    (ref_schema, ref_table),
+                    ref_column,
+                );
             }
             _ => {}
         }
@@ -261,14 +267,14 @@ impl Tables {
     }
 
     /// Adds the next column of a table's primary key.
-    pub(crate) fn primary(&mut self, (schema, name): (&str, &str), column: String) {
+    pub(crate) fn add_primary_column(&mut self, schema: &str, name: &str, column: String) {
         if let Some(table) = self.get(schema, name) {
             table.primary_key.push(column);
         }
     }
 
     /// Adds the next pair of columns of a table's foreign key.
-    pub(crate) fn foreign(
+    pub(crate) fn add_foreign_column(
         &mut self,
         from: Name,
         key: &str,
@@ -347,7 +353,7 @@ mod tests {
     fn keys_name_a_schema_where_the_table_alone_is_ambiguous() {
         let mut tables = tables();
         for (column, ref_column) in [("person", "id"), ("id", "person")] {
-            tables.foreign(
+            tables.add_foreign_column(
                 name("s", "orders"),
                 "k",
                 column.into(),
@@ -355,8 +361,14 @@ mod tests {
                 ref_column.into(),
             );
         }
-        tables.foreign(name("s", "people"), "k", "id".into(), name("s", "orders"), "id".into());
-        tables.primary(("s", "people"), "id".into());
+        tables.add_foreign_column(
+            name("s", "people"),
+            "k",
+            "id".into(),
+            name("s", "orders"),
+            "id".into(),
+        );
+        tables.add_primary_column("s", "people", "id".into());
         let tables = tables.finish();
         fn key(columns: [&str; 2], ref_table: &str, ref_columns: [&str; 2]) -> ForeignKey {
             ForeignKey {
@@ -378,9 +390,21 @@ mod tests {
     #[test]
     fn keys_over_what_cannot_be_read_are_left_out() {
         let mut tables = tables();
-        tables.foreign(name("s", "orders"), "a", "person".into(), name("s", "hidden"), "id".into());
-        tables.foreign(name("s", "orders"), "b", "secret".into(), name("s", "people"), "id".into());
-        tables.primary(("s", "people"), "secret".into());
+        tables.add_foreign_column(
+            name("s", "orders"),
+            "a",
+            "person".into(),
+            name("s", "hidden"),
+            "id".into(),
+        );
+        tables.add_foreign_column(
+            name("s", "orders"),
+            "b",
+            "secret".into(),
+            name("s", "people"),
+            "id".into(),
+        );
+        tables.add_primary_column("s", "people", "secret".into());
         let tables = tables.finish();
         assert_eq!(tables.len(), 3);
         assert!(

@@ -152,9 +152,9 @@ fn add_table(
     object.visit_each("table_constraints", |constraint| {
         let columns = constraint.texts("constraint_column_names")?;
         match constraint.text("constraint_type")?.as_str() {
-            "PRIMARY KEY" => {
-                columns.into_iter().for_each(|column| tables.primary((schema, &name), column))
-            }
+            "PRIMARY KEY" => columns
+                .into_iter()
+                .for_each(|column| tables.add_primary_column(schema, &name, column)),
             "FOREIGN KEY" => {
                 keys += 1;
                 let mut columns = columns.into_iter();
@@ -164,7 +164,7 @@ fn add_table(
                     let to = (to, usage.text("fk_table")?);
                     let ref_column = usage.text("fk_column_name")?;
                     if let Some(column) = columns.next() {
-                        tables.foreign(
+                        tables.add_foreign_column(
                             (schema.to_owned(), name.clone()),
                             &keys.to_string(),
                             column,

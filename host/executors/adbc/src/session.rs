@@ -119,7 +119,7 @@ pub(crate) enum After {
     Reset(Vec<String>),
 }
 
-pub(crate) fn after(dialect: &Dialect) -> After {
+pub(crate) fn statements_after(dialect: &Dialect) -> After {
     match dialect {
         Dialect::Duckdb | Dialect::Sqlite => After::Close,
         Dialect::Postgres => After::Reset(vec!["DISCARD ALL".to_owned()]),

@@ -76,10 +76,9 @@ mod tests {
             ("d", Arc::new(Int32Array::from(vec![1, 2]))),
         ];
         let batch = RecordBatch::try_from_iter(arrays).unwrap();
-        let text = |text: &str| Some(text.to_owned());
         let expected = vec![
-            vec![text("x"), text("y"), text("z"), None],
-            vec![None, text("yy"), text("zz"), None],
+            vec![Some("x".to_owned()), Some("y".to_owned()), Some("z".to_owned()), None],
+            vec![None, Some("yy".to_owned()), Some("zz".to_owned()), None],
         ];
         let mut left = 1_000;
         assert_eq!(rows([Ok(batch.clone())].into_iter(), &mut left).unwrap(), expected);

@@ -111,7 +111,7 @@ pub(crate) fn filter_views(
     Ok((tables, left_out.collect()))
 }
 
-fn unread(error: &SqlError) -> String {
+fn describe_unread(error: &SqlError) -> String {
     format!("its definition is refused or cannot be checked: {}", error.message)
 }
 
@@ -121,7 +121,7 @@ fn calls(name: &str) -> String {
 
 /// Returns the relations that a definition reads, if it calls listed functions alone.
 fn in_postgres(text: &str) -> Result<Vec<String>, String> {
-    let found = definition(text).map_err(|error| unread(&error))?;
+    let found = definition(text).map_err(|error| describe_unread(&error))?;
     match found.unlisted.first() {
         Some(call) => Err(calls(call)),
         None => Ok(found.relations.into_iter().collect()),
@@ -131,7 +131,8 @@ fn in_postgres(text: &str) -> Result<Vec<String>, String> {
 /// Returns the tables that a definition reads, if a statement of that text would be admitted.
 fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<String>, String> {
     let query = query(text, dialect).ok_or_else(definition_error)?;
-    let admitted = admit(query, granted, &Bounds::default()).map_err(|error| unread(&error))?;
+    let admitted =
+        admit(query, granted, &Bounds::default()).map_err(|error| describe_unread(&error))?;
     Ok(admitted.tables.iter().map(|table| table.to_lowercase()).collect())
 }
 
@@ -166,9 +167,8 @@ fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
     let mut reads = Vec::new();
     let mut nodes = vec![&tree];
     while let Some(node) = nodes.pop() {
-        let text = |field: &str| node[field].as_str().unwrap_or_default().to_lowercase();
         if node.get("function_name").is_some() {
-            let name = text("function_name");
+            let name = node["function_name"].as_str().unwrap_or_default().to_lowercase();
             if !is_listed(&name, &Dialect::Duckdb)
                 && !OPERATORS.contains(&name.as_str())
                 && !FORMS.contains(&name.as_str())
@@ -177,8 +177,8 @@ fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
             }
         }
         if node["type"] == "BASE_TABLE" {
-            let schema = text("schema_name");
-            let name = text("table_name");
+            let schema = node["schema_name"].as_str().unwrap_or_default().to_lowercase();
+            let name = node["table_name"].as_str().unwrap_or_default().to_lowercase();
             reads.push(if schema.is_empty() { name } else { format!("{schema}.{name}") });
         }
         match node {

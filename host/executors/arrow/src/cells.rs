@@ -104,7 +104,9 @@ impl ValueIndex {
         reader: &dyn Reader,
         catalog: &Catalog,
         limits: &Limits,
-        (phrases, how, limit): (&[String], Match, u32),
+        phrases: &[String],
+        how: Match,
+        limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
         if !matches!(how, Match::Exact | Match::Ngram | Match::Fuzzy) {
             return Err(PortError::Unsupported);
@@ -149,7 +151,10 @@ async fn build(reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Value
                 return values;
             }
             let limits = Limits { rows: READ, ..limits.clone() };
-            match reader.select(&different(table, columns, &catalog.dialect), &limits, left).await {
+            match reader
+                .select(&distinct_values_sql(table, columns, &catalog.dialect), &limits, left)
+                .await
+            {
                 Ok(result) => add(&mut values, catalog, table, columns, &result),
                 Err(error) => {
                     values.is_partial |=
@@ -197,7 +202,7 @@ fn from(table: &Table, dialect: &Dialect) -> String {
 }
 
 /// The different values of these columns with the place of each column, the frequent ones first.
-fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
+fn distinct_values_sql(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
     let from = from(table, dialect);
     let text = dialect.text_type();
     let most = (READ / columns.len().max(1) as u64).min(VALUES as u64);

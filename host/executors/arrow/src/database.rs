@@ -429,7 +429,7 @@ impl<E: ArrowEngine> CellIndex for ArrowDatabase<E> {
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
         let catalog = Arc::clone(&self.current().await.map_err(port_error)?.catalog);
-        self.index.find(self, &catalog, &self.limits, (phrases, how, limit)).await
+        self.index.find(self, &catalog, &self.limits, phrases, how, limit).await
     }
 
     /// The index and the samples may be of some minutes ago.

@@ -85,10 +85,10 @@ fn value(array: &dyn Array, row: usize, is_json: bool, out: &mut Bounded) -> fmt
         DataType::Utf8 => text(array.as_string::<i32>().value(row), is_json, out),
         DataType::LargeUtf8 => text(array.as_string::<i64>().value(row), is_json, out),
         DataType::Utf8View => text(array.as_string_view().value(row), is_json, out),
-        DataType::Binary => hex(array.as_binary::<i32>().value(row), out),
-        DataType::LargeBinary => hex(array.as_binary::<i64>().value(row), out),
-        DataType::BinaryView => hex(array.as_binary_view().value(row), out),
-        DataType::FixedSizeBinary(_) => hex(array.as_fixed_size_binary().value(row), out),
+        DataType::Binary => write_hex(array.as_binary::<i32>().value(row), out),
+        DataType::LargeBinary => write_hex(array.as_binary::<i64>().value(row), out),
+        DataType::BinaryView => write_hex(array.as_binary_view().value(row), out),
+        DataType::FixedSizeBinary(_) => write_hex(array.as_fixed_size_binary().value(row), out),
         DataType::Float16 => write_real(array.as_primitive::<Float16Type>().value(row), out),
         DataType::Float32 => write_real(array.as_primitive::<Float32Type>().value(row), out),
         DataType::Float64 => write_real(array.as_primitive::<Float64Type>().value(row), out),
@@ -173,7 +173,7 @@ fn text(text: &str, is_json: bool, out: &mut Bounded) -> fmt::Result {
     write!(out, "{}", serde_json::Value::from(text))
 }
 
-fn hex(bytes: &[u8], out: &mut Bounded) -> fmt::Result {
+fn write_hex(bytes: &[u8], out: &mut Bounded) -> fmt::Result {
     out.write_str("\"")?;
     bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
     out.write_str("\"")

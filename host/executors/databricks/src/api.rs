@@ -122,7 +122,7 @@ impl Api {
     ) -> Result<Reply, Failure> {
         let request =
             self.http.client.post(self.url(path)?).header(AUTHORIZATION, bearer(token)?).json(body);
-        self.http.once(request, most).await
+        self.http.send_once(request, most).await
     }
 }
 

@@ -142,57 +142,17 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
         _ => return Err("before `@` stands `token:TOKEN`, or nothing".to_owned()),
     };
     let mut parameters: BTreeMap<String, String> = given.parameters.into_iter().collect();
-    let from_variable = config.variable(&HOST).map(|(name, value)| Ok((name, base(&value)?)));
-    let from_variable: Option<(&str, Url)> =
-        from_variable.transpose().map_err(|error: String| format!("DATABRICKS_HOST: {error}"))?;
-    let base = match (given.hosts.as_str(), &from_variable) {
-        ("", Some((_, url))) => url.clone(),
-        ("", None) => {
-            return Err(
-                "no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or set \
-                 DATABRICKS_HOST"
-                    .to_owned(),
-            );
-        }
-        // Nothing that is sent to this machine needs encryption.
-        (host, _) => match base(&format!("http://{host}")) {
-            Ok(url) => url,
-            Err(_) => base(&format!("https://{host}"))?,
-        },
-    };
-    let path = match given.path.trim_matches('/') {
-        "" => config.variable(&["DATABRICKS_HTTP_PATH"]).map(|(_, path)| path),
-        path => Some(path.to_owned()),
-    };
-    let warehouse = match path {
-        Some(path) => warehouse_of(&path)?,
-        None => {
-            let id = config.variable(&["DATABRICKS_WAREHOUSE_ID"]).map(|(_, id)| id);
-            let missing = "no warehouse is given: end the address with `/sql/1.0/warehouses/ID`, \
-                           or set DATABRICKS_HTTP_PATH or DATABRICKS_WAREHOUSE_ID";
-            check_id(&id.ok_or(missing)?)?
-        }
-    };
+    let from_variable = config.variable(&HOST).map(|(_, value)| parse_base(&value)).transpose();
+    let from_variable = from_variable.map_err(|error| format!("DATABRICKS_HOST: {error}"))?;
+    let base = read_base(&given.hosts, from_variable.as_ref())?;
+    let warehouse = read_warehouse(config, &given.path)?;
     let is_inline = match parameters.remove("disposition").as_deref() {
         None | Some("external") => false,
         Some("inline") => true,
         Some(_) => return Err("`disposition` is neither `external` nor `inline`".to_owned()),
     };
-    let mut named = |parameter: &str, variable: &str| -> Result<Option<String>, String> {
-        let value = parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
-        let value = value.filter(|value| !value.is_empty());
-        match value
-            .as_ref()
-            .is_some_and(|value| value.len() > NAME || value.chars().any(char::is_control))
-        {
-            true => {
-                Err(format!("`{parameter}` is longer than {NAME} bytes or has control characters"))
-            }
-            false => Ok(value),
-        }
-    };
-    let catalog = named("catalog", "DATABRICKS_CATALOG")?;
-    let schema = named("schema", "DATABRICKS_SCHEMA")?;
+    let catalog = take_name(config, &mut parameters, "catalog", "DATABRICKS_CATALOG")?;
+    let schema = take_name(config, &mut parameters, "schema", "DATABRICKS_SCHEMA")?;
     if let Some(name) = parameters.keys().next() {
         let name = clip(name, 32);
         return Err(format!(
@@ -208,8 +168,7 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
                 .to_owned(),
         );
     }
-    let is_users_host =
-        from_variable.as_ref().is_some_and(|(_, url)| url.origin() == base.origin());
+    let is_users_host = from_variable.is_some_and(|url| url.origin() == base.origin());
     let may_send = !config.is_untrusted || is_users_host || is_loopback(&base);
     let credentials = match token {
         Some(token) => Credentials::Token(token),
@@ -223,8 +182,52 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     Ok(Target { base, warehouse, catalog, schema, is_inline, credentials, warnings })
 }
 
-/// The address of a workspace, from `HOST` or `https://HOST`.
-fn base(text: &str) -> Result<Url, String> {
+/// Reads the host of an address; without one, that of the environment stands.
+fn read_base(host: &str, from_variable: Option<&Url>) -> Result<Url, String> {
+    match (host, from_variable) {
+        ("", Some(url)) => Ok(url.clone()),
+        ("", None) => Err("no host is given: write `databricks://HOST/sql/1.0/warehouses/ID`, or \
+                           set DATABRICKS_HOST"
+            .to_owned()),
+        // Nothing that is sent to this machine needs encryption.
+        _ => parse_base(&format!("http://{host}"))
+            .or_else(|_| parse_base(&format!("https://{host}"))),
+    }
+}
+
+/// Reads the id of the warehouse from the path of an address; without one, from the environment.
+fn read_warehouse(config: &DatabricksConfig, path: &str) -> Result<String, String> {
+    let path = match path.trim_matches('/') {
+        "" => config.variable(&["DATABRICKS_HTTP_PATH"]).map(|(_, path)| path),
+        path => Some(path.to_owned()),
+    };
+    if let Some(path) = path {
+        return warehouse_of(&path);
+    }
+    let id = config.variable(&["DATABRICKS_WAREHOUSE_ID"]).map(|(_, id)| id);
+    let missing = "no warehouse is given: end the address with `/sql/1.0/warehouses/ID`, or set \
+                   DATABRICKS_HTTP_PATH or DATABRICKS_WAREHOUSE_ID";
+    check_id(&id.ok_or(missing)?)
+}
+
+/// Takes a name from the parameters of an address; without it, that of a variable stands.
+fn take_name(
+    config: &DatabricksConfig,
+    parameters: &mut BTreeMap<String, String>,
+    parameter: &str,
+    variable: &str,
+) -> Result<Option<String>, String> {
+    let value = parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
+    let value = value.filter(|value| !value.is_empty());
+    if value.as_ref().is_some_and(|value| value.len() > NAME || value.chars().any(char::is_control))
+    {
+        return Err(format!("`{parameter}` is longer than {NAME} bytes or has control characters"));
+    }
+    Ok(value)
+}
+
+/// Parses the address of a workspace, `HOST` or `https://HOST`.
+fn parse_base(text: &str) -> Result<Url, String> {
     let text = text.trim().trim_end_matches('/');
     let url = if text.contains("://") {
         Url::parse(text)
@@ -303,7 +306,7 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
     let azure = || -> Result<_, String> {
         let kind = "an Azure service principal";
         let tenant = check_tenant(&needed(&AZURE_TENANT, kind)?)?;
-        let login = self::base(&config.azure_login)
+        let login = parse_base(&config.azure_login)
             .map_err(|error| format!("the login of Azure: {error}"))?;
         Ok(Credentials::Client {
             token_url: login

@@ -146,7 +146,7 @@ pub(crate) fn message_error(message: &str, sql_state: Option<&str>, code: &str) 
     let (kind, rule) = kind(class, state, code);
     // Only messages about the statement itself may quote: those of other classes quote cells.
     let is_about_statement = state.starts_with("42") || class.starts_with("PARSE_");
-    let text = if is_about_statement { text } else { beginning(text) };
+    let text = if is_about_statement { text } else { part_before_quotes(text) };
     let text = if text.is_empty() {
         "the statement failed, and the server does not say why"
     } else {
@@ -170,7 +170,7 @@ fn class(text: &str) -> Option<&str> {
 
 /// Returns the part of a message that stands before anything that it quotes: its last whole
 /// sentence there, or what there is of the first one.
-fn beginning(message: &str) -> &str {
+fn part_before_quotes(message: &str) -> &str {
     let start = class(message).map_or(0, |class| class.len() + 2);
     let end = message[start..]
         .find(['"', '\'', '`', ':', '(', '[', '<'])

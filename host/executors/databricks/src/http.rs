@@ -70,7 +70,7 @@ impl Http {
     ///
     /// # Errors
     /// When no whole reply comes.
-    pub(crate) async fn once(
+    pub(crate) async fn send_once(
         &self,
         request: RequestBuilder,
         most: usize,
@@ -104,7 +104,8 @@ impl Http {
         let mut attempt = 0;
         loop {
             attempt += 1;
-            let outcome = self.once(request().timeout(left(deadline)?.min(EXCHANGE)), most).await;
+            let outcome =
+                self.send_once(request().timeout(time_left(deadline)?.min(EXCHANGE)), most).await;
             let wait = match &outcome {
                 Ok(reply) if reply.busy(attempt).is_some() => reply.busy(attempt),
                 Ok(reply) if matches!(reply.status.as_u16(), 502 | 504) && attempt < TIMES => {
@@ -125,7 +126,7 @@ impl Http {
 ///
 /// # Errors
 /// [`Failure::Deadline`] if it has passed.
-pub(crate) fn left(deadline: Instant) -> Result<Duration, Failure> {
+pub(crate) fn time_left(deadline: Instant) -> Result<Duration, Failure> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(Failure::Deadline) } else { Ok(left) }
 }
@@ -139,7 +140,7 @@ pub(crate) fn backoff(attempt: u32) -> Duration {
 /// # Errors
 /// At once, when the wait would end after the deadline.
 pub(crate) async fn pause(wait: Duration, deadline: Instant) -> Result<(), Failure> {
-    if wait >= left(deadline)? {
+    if wait >= time_left(deadline)? {
         let reason = format!(
             "the server is busy and asks to wait {} s, which is later than the deadline",
             wait.as_secs_f64()

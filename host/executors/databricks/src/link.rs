@@ -13,7 +13,7 @@ use syrch_http::is_loopback;
 use crate::api::Api;
 use crate::error::Failure;
 use crate::execute::{Rows, Stream};
-use crate::http::{backoff, left, pause};
+use crate::http::{backoff, pause, time_left};
 use crate::statement::{Request, Statement};
 use crate::wire::{ExternalLink, ResultData};
 
@@ -128,7 +128,7 @@ impl Download<'_> {
     async fn request_chunk(&self, link: &ExternalLink) -> Result<Response, Refused> {
         let url = self.parse_address(link).map_err(Refused::No)?;
         let headers = read_headers(link).map_err(Refused::No)?;
-        let left = left(self.request.deadline).map_err(Refused::No)?;
+        let left = time_left(self.request.deadline).map_err(Refused::No)?;
         let sent = self.api.http.client.get(url).headers(headers).timeout(left).send().await;
         let response = sent
             .map_err(|error| Refused::Later(None, Failure::from_exchange(&error.without_url())))?;

@@ -44,12 +44,11 @@ pub fn role_sql_of(config: &DatabricksConfig, schemas: &[String]) -> Result<Stri
 /// console, and gets `CAN USE` of the warehouse in the warehouse's settings: SQL can do neither.
 #[must_use]
 pub fn role_sql(principal: &str, catalog: &str, schemas: &[String]) -> String {
-    let quoted = |name: &str| Dialect::Databricks.quote(name);
-    let principal = quoted(principal);
-    let catalog = quoted(catalog);
+    let principal = Dialect::Databricks.quote(principal);
+    let catalog = Dialect::Databricks.quote(catalog);
     let mut lines = vec![format!("GRANT USE CATALOG ON CATALOG {catalog} TO {principal};")];
     for schema in schemas {
-        let schema = quoted(schema);
+        let schema = Dialect::Databricks.quote(schema);
         lines.push(format!("GRANT USE SCHEMA ON SCHEMA {catalog}.{schema} TO {principal};"));
         lines.push(format!("GRANT SELECT ON SCHEMA {catalog}.{schema} TO {principal};"));
     }

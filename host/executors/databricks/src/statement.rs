@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::api::{Answered, Api, REPLY, STATEMENTS, answer};
 use crate::error::{self, Failure};
-use crate::http::{left, pause};
+use crate::http::{pause, time_left};
 use crate::wire::{Manifest, Next, ResultData, StatementResponse};
 
 /// The time that the server may wait for a statement before it answers that it still runs. Until
@@ -130,7 +130,7 @@ impl Statement {
                 api.get(&path, request.reply, request.deadline).await
             };
             let over = if is_waiting { Failure::Waiting } else { Failure::Deadline };
-            let time = left(request.deadline)?.saturating_sub(BEFORE);
+            let time = time_left(request.deadline)?.saturating_sub(BEFORE);
             response = tokio::time::timeout(time, next).await.unwrap_or(Err(over))?;
             wait = (wait * 3 / 2).min(POLL.1);
         }
@@ -181,7 +181,7 @@ async fn submit(
 }
 
 fn body(api: &Api, request: &Request<'_>) -> Result<Value, Failure> {
-    let wait = if left(request.deadline)? > WAIT * 2 { WAIT.as_secs() } else { 0 };
+    let wait = if time_left(request.deadline)? > WAIT * 2 { WAIT.as_secs() } else { 0 };
     let (disposition, format) = if request.is_inline {
         ("INLINE", "JSON_ARRAY")
     } else {
@@ -248,12 +248,11 @@ async fn submit_once(
         Answered::Done(response) => response,
         Answered::Unauthorized(reason) => return Ok(Answered::Unauthorized(reason)),
     };
-    let is_id = |id: &String| {
+    let id = response.statement_id.clone().filter(|id: &String| {
         !id.is_empty()
             && id.len() <= 128
             && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
-    let id = response.statement_id.clone().filter(is_id);
+    });
     let id =
         id.ok_or_else(|| Failure::Unavailable("its reply has no id of the statement".to_owned()))?;
     let statement = Statement { api: Arc::clone(api), id, is_over: false };

@@ -453,12 +453,11 @@ fn spark(inner: &str, quote: char) -> Option<String> {
                 .and_then(char::from_u32)
                 .map(|c| (c, digits.len()))
         };
-        let begins = |text: &str| rest.as_str().starts_with(|first| text.contains(first));
-        let coded = if begins("u") {
+        let coded = if rest.as_str().starts_with('u') {
             code(4, 16, 1).filter(|(_, length)| *length == 4).map(|(c, length)| (c, length + 1))
-        } else if begins("U") {
+        } else if rest.as_str().starts_with('U') {
             code(8, 16, 1).filter(|(_, length)| *length == 8).map(|(c, length)| (c, length + 1))
-        } else if begins("01") {
+        } else if rest.as_str().starts_with(['0', '1']) {
             code(3, 8, 0).filter(|(_, length)| *length == 3)
         } else {
             None

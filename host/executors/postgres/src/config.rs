@@ -194,21 +194,7 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
     let database = value("dbname").unwrap_or_else(|| user.clone());
     let endpoints = endpoints(value("host"), value("hostaddr"), value("port")).map_err(invalid)?;
     let is_system = value("sslrootcert").as_deref() == Some("system");
-    let ssl = match value("sslmode").as_deref() {
-        None if is_system => SslMode::VerifyFull,
-        None | Some("prefer") => SslMode::Prefer,
-        Some("disable") => SslMode::Disable,
-        Some("allow") => SslMode::Allow,
-        Some("require") => SslMode::Require,
-        Some("verify-ca") => SslMode::VerifyCa,
-        Some("verify-full") => SslMode::VerifyFull,
-        Some(other) => {
-            return Err(invalid(format!(
-                "`sslmode` is `{other}`, which is none of disable, allow, prefer, require, \
-                 verify-ca and verify-full"
-            )));
-        }
-    };
+    let ssl = read_ssl_mode(value("sslmode").as_deref(), is_system).map_err(invalid)?;
     let roots = match value("sslrootcert") {
         Some(_) if is_system => Roots::System,
         Some(file) => Roots::File(PathBuf::from(file)),
@@ -222,16 +208,8 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
                       root certificates by `sslrootcert`, or `sslrootcert=system`";
         return Err(invalid(reason.to_owned()));
     }
-    let timeout = match value("connect_timeout") {
-        None => CONNECT,
-        Some(text) => match text.parse::<u64>() {
-            Ok(0) => Duration::from_secs(3_600),
-            Ok(seconds) => Duration::from_secs(seconds.max(2)),
-            Err(_) => {
-                return Err(invalid("`connect_timeout` is not a number of seconds".to_owned()));
-            }
-        },
-    };
+    let timeout = value("connect_timeout").map(|text| read_timeout(&text)).transpose();
+    let timeout = timeout.map_err(invalid)?.unwrap_or(CONNECT);
     let mut warnings = Vec::new();
     if config.is_on_command_line && given.contains_key("password") {
         warnings.push(
@@ -257,6 +235,34 @@ pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
         }
     }
     Ok(Target { endpoints, user, password, may_send, database, ssl, roots, timeout, warnings })
+}
+
+/// Reads `sslmode`; `is_system` says that the certificates of the system are the roots.
+fn read_ssl_mode(mode: Option<&str>, is_system: bool) -> Result<SslMode, String> {
+    Ok(match mode {
+        None if is_system => SslMode::VerifyFull,
+        None | Some("prefer") => SslMode::Prefer,
+        Some("disable") => SslMode::Disable,
+        Some("allow") => SslMode::Allow,
+        Some("require") => SslMode::Require,
+        Some("verify-ca") => SslMode::VerifyCa,
+        Some("verify-full") => SslMode::VerifyFull,
+        Some(other) => {
+            return Err(format!(
+                "`sslmode` is `{other}`, which is none of disable, allow, prefer, require, \
+                 verify-ca and verify-full"
+            ));
+        }
+    })
+}
+
+/// Reads `connect_timeout` as libpq does: 0 waits for long, and 1 as long as 2.
+fn read_timeout(text: &str) -> Result<Duration, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Ok(Duration::from_secs(3_600)),
+        Ok(seconds) => Ok(Duration::from_secs(seconds.max(2))),
+        Err(_) => Err("`connect_timeout` is not a number of seconds".to_owned()),
+    }
 }
 
 fn invalid(reason: String) -> DatabaseError {

@@ -58,7 +58,7 @@ pub(crate) fn statement(
     let code = error.code().code();
     let text = match error.message().split_once(": ") {
         Some((text, _)) if text.starts_with(WRONG_LABEL) => text,
-        _ if is_running || code.starts_with("22") => beginning(error.message()),
+        _ if is_running || code.starts_with("22") => part_before_quotes(error.message()),
         _ => error.message(),
     };
     let (kind, rule) = kind(code);
@@ -79,7 +79,7 @@ pub(crate) fn statement(
 }
 
 /// Returns the part of a message that stands before anything that it quotes.
-fn beginning(message: &str) -> &str {
+fn part_before_quotes(message: &str) -> &str {
     let end = message.find(['"', '\'', ':', '(']).unwrap_or(message.len());
     message[..end].trim_end()
 }
@@ -169,7 +169,7 @@ mod tests {
             ("division by zero", "division by zero"),
             ("value \"x\" is out of range", "value"),
         ] {
-            assert_eq!(beginning(message), expected);
+            assert_eq!(part_before_quotes(message), expected);
         }
     }
 

@@ -22,9 +22,8 @@ pub fn role_sql_of(config: &PostgresConfig, schemas: &[String]) -> Result<String
 /// schemas. Its password is set apart from them, by `\password` in `psql`.
 #[must_use]
 pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
-    let quoted = |name: &str| Dialect::Postgres.quote(name);
-    let role = quoted(role);
-    let database = quoted(database);
+    let role = Dialect::Postgres.quote(role);
+    let database = Dialect::Postgres.quote(database);
     let mut lines = vec![
         format!(
             "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION \
@@ -34,7 +33,7 @@ pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
         format!("REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC;"),
     ];
     for schema in schemas {
-        let schema = quoted(schema);
+        let schema = Dialect::Postgres.quote(schema);
         lines.push(format!("REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC;"));
         lines.push(format!("GRANT USAGE ON SCHEMA {schema} TO {role};"));
         lines.push(format!("GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role};"));

@@ -109,13 +109,13 @@ impl Connection {
         let headers = Headers::for_target(&target)?;
         let endpoint = endpoint(&target)?;
         let channel = tokio::time::timeout(CONNECTING, endpoint.connect()).await;
-        let channel = channel.map_err(|_| unreachable(&target, "no answer within 10 s"))?;
+        let channel = channel.map_err(|_| unreachable_server(&target, "no answer within 10 s"))?;
         let channel = channel.map_err(|error| connection_error(&target, &error))?;
         let client = SparkConnectServiceClient::with_interceptor(channel, headers);
         let client = client.max_decoding_message_size(message_bytes);
         let id = match &target.session {
             Some(id) => id.clone(),
-            None => uuid().map_err(|reason| unreachable(&target, &reason))?,
+            None => uuid().map_err(|reason| unreachable_server(&target, &reason))?,
         };
         let session = set(client.clone(), &target, Session { id, at_server: None }).await;
         let session = session.map_err(|failure| failure.opening(target.display_address()))?;
@@ -276,7 +276,7 @@ fn endpoint(target: &Target) -> Result<Endpoint, DatabaseError> {
     })
 }
 
-fn unreachable(target: &Target, reason: &str) -> DatabaseError {
+fn unreachable_server(target: &Target, reason: &str) -> DatabaseError {
     DatabaseError::Unreachable { path: target.display_address(), reason: reason.to_owned() }
 }
 
@@ -299,9 +299,9 @@ fn connection_error(target: &Target, error: &tonic::transport::Error) -> Databas
     let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
     match kind {
         Some(std::io::ErrorKind::ConnectionRefused) => {
-            unreachable(target, "no server listens there")
+            unreachable_server(target, "no server listens there")
         }
-        _ => unreachable(target, &cause.to_string()),
+        _ => unreachable_server(target, &cause.to_string()),
     }
 }
 

@@ -155,7 +155,7 @@ impl Running<'_> {
                 }
             };
             for batch in batches {
-                let batch = value::under(schema, &batch).map_err(Stopped::Client)?;
+                let batch = value::with_schema(schema, &batch).map_err(Stopped::Client)?;
                 if receiver.push(&batch).map_err(Stopped::Client)?.is_break() {
                     return Ok(());
                 }

@@ -46,7 +46,10 @@ pub(crate) fn with_sql_types(schema: &Schema) -> SchemaRef {
 ///
 /// # Errors
 /// When its columns have other types than those of the first batch.
-pub(crate) fn under(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, SqlError> {
+pub(crate) fn with_schema(
+    schema: &SchemaRef,
+    batch: &RecordBatch,
+) -> Result<RecordBatch, SqlError> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(Arc::clone(schema), batch.columns().to_vec(), &options)
         .map_err(|_| unreadable())
@@ -158,13 +161,13 @@ mod tests {
         let (schema, batches) = decode_stream(&stream()).unwrap();
         let schema = with_sql_types(&schema);
         assert_eq!(schema.field(0).metadata()[SQL_TYPE], "INT");
-        let batch = under(&schema, &batches[0]).unwrap();
+        let batch = with_schema(&schema, &batches[0]).unwrap();
         assert_eq!(
             (batch.num_rows(), text(batch.column(1), 0), text(batch.column(1), 1)),
             (2, Some("é"), None)
         );
         let other = with_sql_types(&Schema::new(vec![Field::new("n", DataType::Utf8, true)]));
-        assert!(under(&other, &batch).is_err());
+        assert!(with_schema(&other, &batch).is_err());
     }
 
     #[test]

@@ -117,13 +117,12 @@ mod tests {
             "Aruba".to_owned(),
             "%a%".to_owned(),
         ]);
-        let text = |text: &str| Value::Text(text.to_owned());
-        assert_eq!(retained.find_matches(&text("oh, hey you")), [0]);
+        assert_eq!(retained.find_matches(&Value::Text("oh, hey you".to_owned())), [0]);
         assert_eq!(
             (retained.find_matches(&Value::Integer(7)), retained.find_matches(&Value::Real(7.0))),
             (vec![1], vec![1])
         );
-        assert_eq!(retained.find_matches(&text("ARUBA")), [2]);
-        assert!(!retained.holds(&text("a")) && !retained.holds(&Value::Null));
+        assert_eq!(retained.find_matches(&Value::Text("ARUBA".to_owned())), [2]);
+        assert!(!retained.holds(&Value::Text("a".to_owned())) && !retained.holds(&Value::Null));
     }
 }

@@ -186,15 +186,14 @@ impl Column {
     /// The decision about the column. A file with a decimal comma in another column has no decimal
     /// point here.
     fn decide(&self, options: &ReadOptions, has_comma: bool) -> Decision {
-        let plain = |kind: ColumnType| Ok((kind, Reading::Plain, Vec::new()));
         let typed = match self {
             Self { values: 0, .. } => Err(None),
-            Self { boolean: true, .. } => plain(ColumnType::Boolean),
-            Self { integer: true, .. } => plain(ColumnType::Integer),
+            Self { boolean: true, .. } => Ok((ColumnType::Boolean, Reading::Plain, Vec::new())),
+            Self { integer: true, .. } => Ok((ColumnType::Integer, Reading::Plain, Vec::new())),
             Self { real: true, numbers, .. } if has_comma && numbers.is_open_both_ways() => {
                 Err(Some(number::both_ways()))
             }
-            Self { real: true, .. } => plain(ColumnType::Real),
+            Self { real: true, .. } => Ok((ColumnType::Real, Reading::Plain, Vec::new())),
             Self { numbers, dates, .. } => match (numbers.decide(), dates.decide()) {
                 (Some(Ok(decided)), _) => {
                     Ok((decided.kind, Reading::Number(decided.decimal), decided.notes))

@@ -48,8 +48,6 @@ impl Source {
         let name = path.file_name()?.to_string_lossy().into_owned();
         let unpacked = strip_ending(&name, ".gz");
         let is_packed = unpacked.is_some();
-        let name_of =
-            |ending: &str| strip_ending(unpacked.unwrap_or(&name), ending).map(str::to_owned);
         let known = [
             (".csv", Format::Csv),
             (".tsv", Format::Tsv),
@@ -57,8 +55,9 @@ impl Source {
             (".ndjson", Format::JsonLines),
             (".parquet", Format::Parquet),
         ];
-        let (stem, format) =
-            known.iter().find_map(|(ending, format)| Some((name_of(ending)?, *format)))?;
+        let (stem, format) = known.iter().find_map(|(ending, format)| {
+            Some((strip_ending(unpacked.unwrap_or(&name), ending).map(str::to_owned)?, *format))
+        })?;
         let is_odd = stem.is_empty() || (is_packed && format == Format::Parquet);
         (!is_odd).then(|| Self { path: path.to_owned(), name, stem, format })
     }
@@ -163,9 +162,8 @@ fn is_pattern(path: &Path) -> bool {
 /// whoever made the folder chose what the link makes of it.
 fn refuse_link(folder: &Path, source: &Source) -> Result<(), ImportError> {
     // A pattern that begins with `./` has matches that do not.
-    let plain = |path: &Path| path.strip_prefix(".").unwrap_or(path).to_owned();
-    let folder = plain(folder);
-    let path = plain(&source.path);
+    let folder = folder.strip_prefix(".").unwrap_or(folder).to_owned();
+    let path = source.path.strip_prefix(".").unwrap_or(&source.path).to_owned();
     let below = path.ancestors().take_while(|part| *part != folder && *part != Path::new(""));
     match below.into_iter().find(|part| part.is_symlink()) {
         None => Ok(()),

@@ -56,7 +56,7 @@ pub fn differences(pair: &PairReport) -> Picture {
             .iter()
             .map(|rule| row("rule", &rule.rule, rule.questions, rule.difference, rule.interval)),
     );
-    let several = several(pair.slices.iter().map(|slice| slice.field.as_str()));
+    let several = distinct_fields(pair.slices.iter().map(|slice| slice.field.as_str()));
     for slice in pair.slices.iter().filter(|slice| several.contains(&slice.field.as_str())) {
         let value = slice.value.as_deref().unwrap_or("(none)");
         rows.push(row(&slice.field, value, slice.questions, slice.difference, slice.interval));
@@ -98,7 +98,7 @@ pub fn shares(report: &BenchmarkReport) -> Picture {
     };
     let mut rows = vec![row("", "all questions", &figures.share)];
     rows.extend(figures.rules.iter().map(|rule| row("rule", &rule.rule, &rule.share)));
-    let several = several(figures.slices.iter().map(|slice| slice.field.as_str()));
+    let several = distinct_fields(figures.slices.iter().map(|slice| slice.field.as_str()));
     for slice in figures.slices.iter().filter(|slice| several.contains(&slice.field.as_str())) {
         rows.push(row(&slice.field, slice.value.as_deref().unwrap_or("(none)"), &slice.share));
     }
@@ -118,7 +118,7 @@ pub fn shares(report: &BenchmarkReport) -> Picture {
 }
 
 /// The fields that have more than one value, of fields in the order of their slices.
-fn several<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+fn distinct_fields<'a>(fields: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen: Vec<(&str, u32)> = Vec::new();
     for field in fields {
         match seen.last_mut() {

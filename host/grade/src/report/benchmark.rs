@@ -82,7 +82,7 @@ impl BenchmarkReport {
     pub fn with_earlier_tries(&mut self, tries: &BTreeMap<String, EarlierTries>) {
         if let Some(tries) = tries.get(&self.arm.name) {
             self.figures.costs.earlier_tries = Some(*tries);
-            self.basis.warnings.push(notes::earlier(&self.arm.name, tries));
+            self.basis.warnings.push(notes::note_earlier_tries(&self.arm.name, tries));
         }
     }
 

@@ -175,7 +175,7 @@ impl CompareReport {
         for arm in &mut self.arms {
             if let Some(tries) = tries.get(&arm.arm.name) {
                 arm.figures.costs.earlier_tries = Some(*tries);
-                self.basis.warnings.push(notes::earlier(&arm.arm.name, tries));
+                self.basis.warnings.push(notes::note_earlier_tries(&arm.arm.name, tries));
             }
         }
     }

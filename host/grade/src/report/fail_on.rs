@@ -67,7 +67,7 @@ impl fmt::Display for FailOn {
 }
 
 impl FailOn {
-    fn holds(self, pair: &PairReport) -> bool {
+    fn is_met_by(self, pair: &PairReport) -> bool {
         match self {
             Self::Regression => pair.decision == Decision::Worse,
             Self::Difference => matches!(pair.decision, Decision::Better | Decision::Worse),
@@ -96,7 +96,7 @@ pub fn fail_on(report: &CompareReport, condition: FailOn) -> bool {
     if against.peek().is_none() {
         return matches!(condition, FailOn::Below(_) | FailOn::NotBetter);
     }
-    against.any(|pair| condition.holds(pair))
+    against.any(|pair| condition.is_met_by(pair))
 }
 
 /// The arms of which so many searches failed that no gate passes.

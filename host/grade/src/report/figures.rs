@@ -136,7 +136,7 @@ impl Figures {
     /// mean nothing. `None` otherwise.
     #[must_use]
     pub fn most_failed(&self) -> Option<&str> {
-        self.ends.most_failed().then(|| most(&self.errors))
+        self.ends.most_failed().then(|| most_frequent(&self.errors))
     }
 
     /// A sentence about an arm of which at least half of the searches failed.
@@ -236,7 +236,7 @@ pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
         return None;
     }
     let errors = errors(&graded.iter().collect::<Vec<_>>());
-    let class = most(&errors);
+    let class = most_frequent(&errors);
     let count = errors.values().copied().max().unwrap_or(0);
     let fault =
         graded.iter().filter_map(|one| one.fault.as_ref()).find(|fault| fault.class == class);
@@ -291,7 +291,7 @@ fn soft_f1(graded: &[&Graded], rule: &str) -> Option<f64> {
 }
 
 /// The class that comes most often; of equally frequent ones the first by name.
-fn most(errors: &BTreeMap<String, u64>) -> &str {
+fn most_frequent(errors: &BTreeMap<String, u64>) -> &str {
     errors.iter().rev().max_by_key(|(_, count)| **count).map_or(UNKNOWN, |(class, _)| class)
 }
 

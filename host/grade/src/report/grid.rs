@@ -111,7 +111,7 @@ impl GridReport {
                 p_to_best: None,
             })
             .collect();
-        let best = best(&cells);
+        let best = best_cell(&cells);
         if let Some(best) = best {
             test_against(&mut cells, &answers, rule, best);
         }
@@ -244,7 +244,7 @@ fn ahead(cells: &[Cell]) -> impl Fn(&Cell, &Cell) -> Ordering + use<> {
 }
 
 /// The place of the best cell.
-fn best(cells: &[Cell]) -> Option<usize> {
+fn best_cell(cells: &[Cell]) -> Option<usize> {
     let ahead = ahead(cells);
     cells
         .iter()

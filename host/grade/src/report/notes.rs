@@ -164,14 +164,13 @@ fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
 /// The warnings about a comparison.
 pub(crate) fn comparison_warnings(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<String> {
     let mut notes = Vec::new();
-    let cached = |arm: &ArmReport| arm.figures.costs.cached.unwrap_or(0);
-    if arms.iter().any(|arm| cached(arm) > 0) {
+    if arms.iter().any(|arm| arm.figures.costs.cached.unwrap_or(0) > 0) {
         let each: Vec<String> = arms
             .iter()
             .map(|arm| {
                 format!(
                     "{} of {} for `{}`",
-                    cached(arm),
+                    arm.figures.costs.cached.unwrap_or(0),
                     arm.figures.costs.calls.unwrap_or(0),
                     arm.arm.name
                 )
@@ -199,7 +198,7 @@ pub(crate) fn comparison_warnings(arms: &[ArmReport], pairs: &[PairReport]) -> V
 }
 
 /// The warning about the cost of an arm's tries that failed and were repeated.
-pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
+pub(crate) fn note_earlier_tries(arm: &str, tries: &EarlierTries) -> String {
     let made = count_either(tries.tries, "try", "tries");
     format!("{EARLIER}{made} of `{arm}` took {}", describe_cost(tries))
 }

@@ -29,10 +29,9 @@ impl Cells {
     }
 
     fn permute(&self, rows: &[usize]) -> Self {
-        let take = |cells: &Vec<Option<u8>>| rows.iter().map(|row| cells[*row]).collect();
         match self {
-            Self::Numbers(cells) => Self::Numbers(take(cells)),
-            Self::Texts(cells) => Self::Texts(take(cells)),
+            Self::Numbers(cells) => Self::Numbers(rows.iter().map(|row| cells[*row]).collect()),
+            Self::Texts(cells) => Self::Texts(rows.iter().map(|row| cells[*row]).collect()),
         }
     }
 }
@@ -42,8 +41,7 @@ fn result(columns: &[Cells]) -> ResultSet {
 }
 
 fn columns(width: usize, height: usize) -> impl Strategy<Value = Vec<Cells>> {
-    let cell = || proptest::option::weighted(0.9, 0..3_u8);
-    let cells = proptest::collection::vec(cell(), height);
+    let cells = proptest::collection::vec(proptest::option::weighted(0.9, 0..3_u8), height);
     let column = (any::<bool>(), cells).prop_map(|(is_text, cells)| {
         if is_text { Cells::Texts(cells) } else { Cells::Numbers(cells) }
     });
@@ -184,10 +182,8 @@ proptest! {
         let halves: Vec<f64> = cells.iter().map(|cell| f64::from(*cell) / 4.0).collect();
         let mut noisy = halves.clone();
         noisy[at % cells.len()] *= 1.0 + 1e-12;
-        let column =
-            |cells: &[f64]| table(vec![Arc::new(Float64Array::from(cells.to_vec())) as ArrayRef]);
-        let exact = column(&halves);
-        let noisy = column(&noisy);
+        let exact = table(vec![Arc::new(Float64Array::from(halves.to_vec())) as ArrayRef]);
+        let noisy = table(vec![Arc::new(Float64Array::from(noisy.to_vec())) as ArrayRef]);
         for rule in Rule::all() {
             let is_tolerant = [Rule::BAG_V1, Rule::SPIDER2].contains(rule);
             prop_assert_eq!(

@@ -32,7 +32,7 @@ fn compare(pair: &Pair<'_>, _: Facts) -> Verdict {
     let is_height_same = pair.gold.height == pair.predicted.height;
     Verdict::right_if(
         is_height_same
-            && gold.iter().all(|column| predicted.iter().any(|other| column.matches(other))),
+            && gold.iter().all(|column| predicted.iter().any(|other| column.is_equal_to(other))),
     )
 }
 
@@ -44,7 +44,7 @@ struct Column {
 }
 
 impl Column {
-    fn matches(&self, other: &Self) -> bool {
+    fn is_equal_to(&self, other: &Self) -> bool {
         self.numbers.len() == other.numbers.len()
             && self.others == other.others
             && self.numbers.iter().zip(&other.numbers).all(|(a, b): (&f64, &f64)| {

@@ -110,9 +110,8 @@ impl Board {
         let arms = plan.arms.len();
         while race.decided.is_none() {
             let Some((at, _)) = plan.questions.get(race.counted) else { break };
-            let of_arm = |arm: usize| slots.get(race.counted * arms + arm).copied();
-            let first = of_arm(race.when.first);
-            let second = of_arm(race.when.second);
+            let first = slots.get(race.counted * arms + race.when.first).copied();
+            let second = slots.get(race.counted * arms + race.when.second).copied();
             let (Some(Slot::Done { mark: first, .. }), Some(Slot::Done { mark: second, .. })) =
                 (first, second)
             else {
@@ -183,10 +182,10 @@ impl Board {
             u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }))
         }
         let failed = |slot| u64::from(matches!(slot, Slot::Done { failed: true, .. }));
-        let done = |slot| u64::from(matches!(slot, Slot::Done { .. }));
         arm.right = arm.right + count_right(new) - count_right(old);
         arm.of = arm.of + count_decided(new) - count_decided(old);
         self.progress.failed = self.progress.failed + failed(new) - failed(old);
-        self.progress.done = self.progress.done + done(new) - done(old);
+        self.progress.done = self.progress.done + u64::from(matches!(new, Slot::Done { .. }))
+            - u64::from(matches!(old, Slot::Done { .. }));
     }
 }

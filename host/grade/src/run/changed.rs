@@ -29,7 +29,7 @@ pub fn find_changes(recorded: &Header, now: &Header) -> Vec<String> {
         (&was.digest, was.questions) != (&is.digest, is.questions),
         format!(
             "the suite's questions or expected answers (it was {} with {})",
-            short(&was.digest),
+            shorten_digest(&was.digest),
             syrch_core::text::count(was.questions, "question")
         ),
     );
@@ -54,7 +54,7 @@ fn shard(header: &Header) -> String {
     header.shard.map_or_else(|| "the whole suite".to_owned(), |shard| shard.to_string())
 }
 
-fn short(digest: &str) -> &str {
+fn shorten_digest(digest: &str) -> &str {
     digest.get(..SHOWN).unwrap_or(digest)
 }
 
@@ -105,7 +105,7 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
             ));
         }
     }
-    let settings = differing(&was.settings, &is.settings);
+    let settings = differing_entries(&was.settings, &is.settings);
     all.extend(settings.into_iter().map(|(path, value)| match path.is_empty() {
         true => format!("the settings of `{name}`"),
         false => format!("the setting {path} of `{name}` (it was {value})"),
@@ -116,13 +116,13 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
 fn describe_plugins(plugins: &[PluginOfArm]) -> String {
     let each: Vec<String> = plugins
         .iter()
-        .map(|plugin| format!("{} {}", plugin.source, short(&plugin.digest)))
+        .map(|plugin| format!("{} {}", plugin.source, shorten_digest(&plugin.digest)))
         .collect();
     if each.is_empty() { "none".to_owned() } else { text::few(each) }
 }
 
 /// The settings whose values differ: their dotted paths and what they were.
-fn differing(was: &Value, is: &Value) -> Vec<(String, String)> {
+fn differing_entries(was: &Value, is: &Value) -> Vec<(String, String)> {
     match (was, is) {
         (Value::Object(was), Value::Object(is)) => {
             let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
@@ -134,7 +134,9 @@ fn differing(was: &Value, is: &Value) -> Vec<(String, String)> {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
                 };
                 all.extend(
-                    differing(a, b).into_iter().map(|(inner, value)| (dotted(&inner), value)),
+                    differing_entries(a, b)
+                        .into_iter()
+                        .map(|(inner, value)| (dotted(&inner), value)),
                 );
             }
             all

@@ -268,7 +268,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
     fn report(&mut self, last: &Graded) {
         let elapsed = self.elapsed();
         self.board.progress.elapsed = elapsed;
-        self.board.progress.left = self.estimate.left(self.board.open(), self.options.workers);
+        self.board.progress.left = self.estimate.time_left(self.board.open(), self.options.workers);
         self.observer.progress(&self.board.progress, last);
     }
 
@@ -328,18 +328,18 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
 
 /// Checks that the options fit the run.
 fn check(plan: &Plan, folder: &RunFolder, options: &Options) -> Result<(), RunError> {
-    fn unfit(folder: &RunFolder, reason: &str) -> RunError {
+    fn unfit_folder(folder: &RunFolder, reason: &str) -> RunError {
         RunError::Unfit { run: folder.header().id.clone(), reason: reason.to_owned() }
     }
     let Some(early) = &options.stop_early else { return Ok(()) };
     if folder.header().shard.is_some() {
-        return Err(unfit(
+        return Err(unfit_folder(
             folder,
             "a shard cannot stop early, because it does not see what the others find",
         ));
     }
     if early.first == early.second || early.first.max(early.second) >= plan.arms.len() {
-        return Err(unfit(folder, "stopping early takes two different arms of the run"));
+        return Err(unfit_folder(folder, "stopping early takes two different arms of the run"));
     }
     Ok(())
 }

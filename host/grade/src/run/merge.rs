@@ -189,7 +189,7 @@ fn join(runs: Vec<RunRecord>) -> Result<RunRecord, MergeError> {
             record.earlier.insert(arm, together);
         }
     }
-    record.header = Header { id: hex(&ids.finalize()), shard: None, ..record.header };
+    record.header = Header { id: run_id(&ids.finalize()), shard: None, ..record.header };
     let order: BTreeMap<String, usize> = record
         .header
         .arms
@@ -344,6 +344,6 @@ fn describe_holes(holes: &[Hole]) -> String {
 }
 
 /// An id like that of any run.
-fn hex(digest: &[u8]) -> String {
+fn run_id(digest: &[u8]) -> String {
     syrch_core::text::hex(&digest[..8])
 }

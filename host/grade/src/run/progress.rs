@@ -91,7 +91,7 @@ impl Estimate {
 
     /// The time for a number of items with a number of workers: by the mean of the recent times
     /// without the tenth at either end, so that one item that hung for minutes does not count.
-    pub(crate) fn left(&self, items: u64, workers: usize) -> Option<Duration> {
+    pub(crate) fn time_left(&self, items: u64, workers: usize) -> Option<Duration> {
         let mut times: Vec<f64> = self.recent.iter().map(Duration::as_secs_f64).collect();
         times.sort_by(f64::total_cmp);
         let cut = times.len().div_ceil(10).min(times.len().saturating_sub(1) / 2);
@@ -109,7 +109,7 @@ mod tests {
     fn seconds(all: &[u64], items: u64, workers: usize) -> Option<u64> {
         let mut estimate = Estimate::default();
         all.iter().for_each(|each| estimate.note(Duration::from_secs(*each)));
-        estimate.left(items, workers).map(|left| left.as_secs())
+        estimate.time_left(items, workers).map(|left| left.as_secs())
     }
 
     #[test]

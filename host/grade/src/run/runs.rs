@@ -68,15 +68,14 @@ impl Runs {
     /// # Errors
     /// When the folder cannot be read.
     pub fn list(&self) -> Result<Vec<RunEntry>, RunError> {
-        let fail = |error| RunError::io(&self.0, error);
         let folders = match fs::read_dir(&self.0) {
             Ok(folders) => folders,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(fail(error)),
+            Err(error) => return Err(RunError::io(&self.0, error)),
         };
         let mut entries = Vec::new();
         for folder in folders {
-            entries.extend(entry(&folder.map_err(fail)?.path()));
+            entries.extend(entry(&folder.map_err(|error| RunError::io(&self.0, error))?.path()));
         }
         entries.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.id.cmp(&b.id)));
         Ok(entries)

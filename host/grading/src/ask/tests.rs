@@ -196,15 +196,14 @@ fn money_is_known_when_both_parts_are_or_one_is_of_nothing() {
         input_tokens: u64::from(calls),
         ..Cost::default()
     };
-    let usd = |one: Cost, other: Cost| sum(one, other).usd;
-    assert_eq!(usd(cost(1, Some(0.5)), cost(2, Some(0.25))), Some(0.75));
+    assert_eq!(sum(cost(1, Some(0.5)), cost(2, Some(0.25))).usd, Some(0.75));
     assert_eq!(
-        (usd(cost(1, Some(0.5)), cost(2, None)), usd(cost(1, None), cost(2, Some(0.5)))),
+        (sum(cost(1, Some(0.5)), cost(2, None)).usd, sum(cost(1, None), cost(2, Some(0.5))).usd),
         (None, None)
     );
     let without_calls = Cost { sql_runs: 1, ..Cost::default() };
     assert_eq!(
-        (usd(cost(1, Some(0.5)), without_calls), usd(without_calls, cost(1, Some(0.5)))),
+        (sum(cost(1, Some(0.5)), without_calls).usd, sum(without_calls, cost(1, Some(0.5))).usd),
         (Some(0.5), Some(0.5))
     );
     assert_eq!(sum(cost(1, None), Cost::default()), cost(1, None));

@@ -185,7 +185,7 @@ impl Fuzzed {
                 .get(&(file.clone(), (*gold).to_owned()), || async {
                     let query =
                         SqlQuery::new(with_single_quotes(gold, database.as_ref().as_ref()).await);
-                    expected::lasting(database.run(&query).await).map(Result::ok)
+                    expected::separate_lasting(database.run(&query).await).map(Result::ok)
                 })
                 .await?;
             if result.as_ref().as_ref().is_some_and(|result| result.row_count() > 0) {
@@ -196,7 +196,8 @@ impl Fuzzed {
             return Ok((file, None));
         }
         let predicted_sql = with_single_quotes(predicted_sql, database.as_ref().as_ref()).await;
-        let Ok(predicted) = expected::lasting(database.run(&SqlQuery::new(predicted_sql)).await)?
+        let Ok(predicted) =
+            expected::separate_lasting(database.run(&SqlQuery::new(predicted_sql)).await)?
         else {
             return Ok((file, Some(Verdict::Wrong)));
         };

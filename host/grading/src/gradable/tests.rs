@@ -248,10 +248,10 @@ async fn nobody_is_asked_what_cannot_be_graded() {
         "{overflow}"
     );
     // Only the faults that were not known before are reported.
-    let reported = afterwards(&all, &known).unwrap();
+    let reported = warn_of_ungraded(&all, &known).unwrap();
     assert_eq!(reported, format!("1 question that was asked cannot be graded: fails: {overflow}"));
-    assert_eq!(afterwards(&all[..2], &known), None);
-    let both = afterwards(&all, &BTreeMap::new()).unwrap();
+    assert_eq!(warn_of_ungraded(&all[..2], &known), None);
+    let both = warn_of_ungraded(&all, &BTreeMap::new()).unwrap();
     assert!(
         both.starts_with("2 questions that were asked cannot be graded: bad: it writes; fails: "),
         "{both}"

@@ -96,7 +96,6 @@ impl Home {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_that_is_read_is_an_input() {
     let home = Home::new();
-    let named = |name: &str| home.file(name, "");
     let mut one = home.settings();
     let two = home.settings();
     let strategy = home.file("own.yml", "name: own\nroles: {solver: consistency}\n");
@@ -107,7 +106,7 @@ async fn all_that_is_read_is_an_input() {
         syrch::settings::PluginSource::File(solver.clone()),
     );
     (one.retrieval.notes, one.retrieval.examples) =
-        (Some(named("notes.txt")), Some(named("examples.jsonl")));
+        (Some(home.file("notes.txt", "")), Some(home.file("examples.jsonl", "")));
     let rows = home.file("rows.csv", "n\n2\n");
     let question = json!({"id": "q", "db": "shop", "question": "?", "expected_data": "rows.csv"});
     home.file("suite.jsonl", format!("{question}\n"));

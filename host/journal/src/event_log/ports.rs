@@ -53,13 +53,12 @@ impl EventLog {
         write: impl FnOnce(&T, &mut State) -> (Got, Option<Record>),
         read: impl FnOnce(&Got, &HashMap<String, Arc<ResultSet>>) -> Option<T>,
     ) -> T {
-        let is_over = |state: &State| state.is_over(call, ticket);
         // `None`: nothing is replayed. `Some(None)`: the journal has the end of the call, but not
         // its answer.
         let replayed = self
             .sequence_point(
                 |event| is_done(event, call, ticket),
-                is_over,
+                |state: &State| state.is_over(call, ticket),
                 |state, step| match step {
                     Step::Record => None,
                     Step::Replay(event) => {
@@ -80,7 +79,7 @@ impl EventLog {
                 let answer = actual.await;
                 self.sequence_point(
                     |_| false,
-                    is_over,
+                    |state: &State| state.is_over(call, ticket),
                     |state, _| {
                         if state.writes() {
                             let at_us = self.now(state);

@@ -9,4 +9,4 @@ mod usage;
 pub use clamp::clamp;
 pub use database::BudgetedDatabase;
 pub use model::BudgetedModel;
-pub(crate) use usage::believable;
+pub(crate) use usage::believable_usage;

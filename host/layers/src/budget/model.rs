@@ -12,7 +12,7 @@ use syrch_core::{Ledger, Limits};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::clamp::{check, clamp};
-use super::usage::believable;
+use super::usage::believable_usage;
 
 /// Output tokens below which a shortened call is not worth its price.
 const LEAST_OUTPUT: u64 = 64;
@@ -71,7 +71,7 @@ impl Left {
 
     /// Returns whether a call of at most that much fits. A call of unknown price fits here; the
     /// reservation refuses it for its price.
-    fn holds(self, estimate: &Estimate) -> bool {
+    fn has_room_for(self, estimate: &Estimate) -> bool {
         let is_paid =
             self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);
         estimate.tokens() <= self.tokens && is_paid
@@ -148,7 +148,7 @@ impl BudgetedModel {
         let _guard = self.ledger.lock_reservations();
         let own = Left::from_ledger(&self.ledger);
         let mut estimate = self.inner.estimate(call);
-        if !own.holds(&estimate) {
+        if !own.has_room_for(&estimate) {
             if self.under_way.calls.load(Ordering::SeqCst) > 0 {
                 return Ok(None);
             }
@@ -156,7 +156,7 @@ impl BudgetedModel {
             estimate = self.inner.estimate(call);
         }
         let must_wait = self.ledger.total().is_some_and(|total| {
-            total.in_flight() > 0 && !Left::from_ledger(total).holds(&estimate)
+            total.in_flight() > 0 && !Left::from_ledger(total).has_room_for(&estimate)
         });
         if must_wait {
             return Ok(None);
@@ -179,7 +179,7 @@ impl BudgetedModel {
         while over - fits > 1 {
             let middle = fits + (over - fits) / 2;
             call.request.max_tokens = Some(middle);
-            if left.holds(&self.inner.estimate(call)) {
+            if left.has_room_for(&self.inner.estimate(call)) {
                 fits = middle;
             } else {
                 over = middle;
@@ -196,7 +196,7 @@ impl BudgetedModel {
             held.reservation.release();
             return outcome;
         }
-        let usage = believable(&call.request, &outcome, held.tokens == 0);
+        let usage = believable_usage(&call.request, &outcome, held.tokens == 0);
         held.reservation.settle(usage.as_ref());
         if let (Ok(reply), Some(usage)) = (&mut outcome.result, &usage) {
             reply.usage = usage.clone();

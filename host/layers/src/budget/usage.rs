@@ -15,7 +15,7 @@ const USUAL: usize = 3;
 /// a call that failed after it was sent and reported nothing is unknown. A failed call that reports
 /// no tokens was rejected by the endpoint and used none. Calls of a free provider, whose estimate
 /// is no tokens, stay free. Applied to its own result, the function returns the same.
-pub(crate) fn believable(
+pub(crate) fn believable_usage(
     request: &Request,
     outcome: &ModelOutcome,
     is_free: bool,

@@ -65,7 +65,7 @@ impl CachedModel {
     /// The layer around a provider that sends this temperature where a request has neither a
     /// temperature nor `top_p`. A request with just that temperature then has the same key.
     #[must_use]
-    pub fn sending(self, temperature: f32) -> Self {
+    pub fn with_temperature(self, temperature: f32) -> Self {
         Self { temperature: Some(temperature), ..self }
     }
 
@@ -115,10 +115,9 @@ impl CachedModel {
 }
 
 fn reservation(estimate: &Estimate) -> Usage {
-    let tokens = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
     Usage {
-        input_tokens: tokens(estimate.input_tokens),
-        output_tokens: tokens(estimate.output_tokens),
+        input_tokens: u32::try_from(estimate.input_tokens).unwrap_or(u32::MAX),
+        output_tokens: u32::try_from(estimate.output_tokens).unwrap_or(u32::MAX),
         ..Usage::default()
     }
 }

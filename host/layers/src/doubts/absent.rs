@@ -20,7 +20,7 @@ impl Judge<'_> {
     /// the result may be so for another reason. Numbers and days are compared without being there,
     /// but for a year or a month where the column has days in it, and an empty text is doubtful
     /// only where NULL is in its place.
-    pub(super) async fn absent(&mut self, one: &Use, normalized: &str) -> Option<Doubt> {
+    pub(super) async fn doubt_absent(&mut self, one: &Use, normalized: &str) -> Option<Doubt> {
         let UseKind::Texts(texts) = &one.kind else { return None };
         if !self.results.is_void() {
             return None;
@@ -58,7 +58,7 @@ impl Judge<'_> {
             return None;
         }
         let named = wanted.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
-        let nearest = self.nearest(&probe, &wanted).await;
+        let nearest = self.describe_nearest(&probe, &wanted).await;
         let text = format!(
             "{}.{} has no value {}, and the result is 0 or has no rows{nearest}",
             one.table,
@@ -121,11 +121,11 @@ impl Judge<'_> {
 
     /// The values of the column that are most like the texts, as the end of a sentence; empty if
     /// there are none, the column has too many, or cells are not shown.
-    async fn nearest(&mut self, probe: &Probe<'_>, wanted: &[&str]) -> String {
+    async fn describe_nearest(&mut self, probe: &Probe<'_>, wanted: &[&str]) -> String {
         if !self.layer.shows_cells {
             return String::new();
         }
-        let values = self.texts_of(probe.different(VALUES + 1)).await;
+        let values = self.texts_of(probe.distinct_values_sql(VALUES + 1)).await;
         if values.len() as u64 > VALUES {
             return String::new();
         }

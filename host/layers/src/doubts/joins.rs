@@ -149,7 +149,12 @@ impl Judge<'_> {
 
     /// The doubt about a column that is compared with the extreme of another one, to which it does
     /// not refer.
-    pub(super) fn extreme(&self, one: &Use, function: &str, of: &ColumnName) -> Option<Doubt> {
+    pub(super) fn doubt_extreme(
+        &self,
+        one: &Use,
+        function: &str,
+        of: &ColumnName,
+    ) -> Option<Doubt> {
         let catalog = self.catalog;
         let own = Side::new(catalog, &one.table, &one.column)?;
         let other = Side::new(catalog, &of.table, &of.column)?;
@@ -184,7 +189,7 @@ impl Judge<'_> {
 
     /// The doubt about a count of rows that a LEFT JOIN makes. The first of an order are hardly
     /// those.
-    pub(super) async fn padded(&mut self, one: &Use, rows: &str) -> Option<Doubt> {
+    pub(super) async fn doubt_left_join(&mut self, one: &Use, rows: &str) -> Option<Doubt> {
         let count = format!("SELECT count(*) AS n FROM ({rows}) AS t");
         if self.is_cut || !self.is_any(count, LONG).await? {
             return None;

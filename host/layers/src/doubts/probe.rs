@@ -178,7 +178,7 @@ impl<'u> Probe<'u> {
     }
 
     /// Finds the different values of the column, so many at most.
-    pub(super) fn different(&self, most: u64) -> String {
+    pub(super) fn distinct_values_sql(&self, most: u64) -> String {
         let column = self.column();
         let given = [format!("{column} IS NOT NULL")];
         format!("SELECT DISTINCT {column} AS v {} LIMIT {most}", self.from(&given))
@@ -187,7 +187,7 @@ impl<'u> Probe<'u> {
     /// Finds the further spellings of texts, each with its count, the most frequent first. `None`
     /// if a text cannot be written in the dialect for certain.
     pub(super) fn spellings(&self, texts: &[String]) -> Option<String> {
-        let written = written(texts.iter().map(String::as_str), self.0.dialect)?;
+        let written = write_literals(texts.iter().map(String::as_str), self.0.dialect)?;
         let folded: Vec<String> =
             written.iter().map(|text| format!("lower(trim({text}))")).collect();
         let column = self.column();
@@ -206,7 +206,7 @@ impl<'u> Probe<'u> {
     /// else
     /// 0. `None` if a text cannot be written in the dialect for certain.
     pub(super) fn any_of(&self, texts: &[&str]) -> Option<String> {
-        let written = written(texts.iter().copied(), self.0.dialect)?;
+        let written = write_literals(texts.iter().copied(), self.0.dialect)?;
         let one_of = [format!("{} IN ({})", self.column(), written.join(", "))];
         Some(format!(
             "SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t",
@@ -315,7 +315,10 @@ impl<'u> Probe<'u> {
 
 /// Texts as they may stand in a statement. `None` if one cannot be written in the dialect for
 /// certain.
-fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Option<Vec<String>> {
+fn write_literals<'t>(
+    texts: impl Iterator<Item = &'t str>,
+    dialect: &Dialect,
+) -> Option<Vec<String>> {
     let has_escapes = dialect.syntax().has_backslashes();
     fn is_plain(has_escapes: bool, text: &str) -> bool {
         !(text.contains('\0') || has_escapes && text.contains('\\'))

@@ -45,25 +45,27 @@ impl Judge<'_> {
             UseKind::Cast => self.number(one, &probe, stored, "the cast").await,
             UseKind::Order(by) => self.order(one, &probe, stored, by).await,
             UseKind::Compared { operator, number } => {
-                self.doubt_comparison(one, &probe, stored, (operator, number)).await
+                self.doubt_comparison(one, &probe, stored, operator, number).await
             }
             UseKind::ComparedText(by) => Some(doubt_text_comparison(one, by)),
-            UseKind::Never => Some(never(one)),
+            UseKind::Never => Some(doubt_never(one)),
             UseKind::Ratio => Some(Doubt { kind: DoubtKind::WholeRatio, text: RATIO.to_owned() }),
             UseKind::Groups { is_shown: true, .. } if !self.results.may_have_spellings() => None,
             UseKind::Groups { keys, .. } => self.groups(one, &probe, stored, keys).await,
             UseKind::Join { table, column } => self.join(one, &probe, (table, column)).await,
             UseKind::NotIn => self.not_in(one, &probe).await,
-            UseKind::Day { operator, day } => self.day(one, &probe, stored, (operator, day)).await,
+            UseKind::Day { operator, day } => {
+                self.doubt_comparison_with_day(one, &probe, stored, operator, day).await
+            }
             UseKind::Texts(texts) => self.texts(one, &probe, stored, texts).await,
             UseKind::Date => self.date(one, &probe, stored).await,
             UseKind::Condition => self.condition(one, &probe).await,
-            UseKind::Beside { keys } => self.beside(one, &probe, keys.as_deref()).await,
-            UseKind::Extreme { function, of } => self.extreme(one, function, of),
+            UseKind::Beside { keys } => self.doubt_neighbours(one, &probe, keys.as_deref()).await,
+            UseKind::Extreme { function, of } => self.doubt_extreme(one, function, of),
             UseKind::Repeated { function, rows } => {
                 self.doubt_repeated_rows(one, function, rows).await
             }
-            UseKind::Padded { rows } => self.padded(one, rows).await,
+            UseKind::Padded { rows } => self.doubt_left_join(one, rows).await,
             UseKind::Unconnected(other) => self.doubt_unconnected_table(one, &probe, other).await,
         }
     }
@@ -181,7 +183,8 @@ impl Judge<'_> {
         one: &Use,
         probe: &Probe<'_>,
         stored: Stored,
-        (by, number): (&str, &str),
+        by: &str,
+        number: &str,
     ) -> Option<Doubt> {
         let column = &one.column;
         fn doubt_numbers(text: String) -> Option<Doubt> {
@@ -272,12 +275,13 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::NullInList, text })
     }
 
-    async fn day(
+    async fn doubt_comparison_with_day(
         &mut self,
         one: &Use,
         probe: &Probe<'_>,
         stored: Stored,
-        (operator, day): (&str, &str),
+        operator: &str,
+        day: &str,
     ) -> Option<Doubt> {
         let column = &one.column;
         fn doubt_day(text: String) -> Option<Doubt> {
@@ -480,7 +484,7 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::NullCondition, text })
     }
 
-    async fn beside(
+    async fn doubt_neighbours(
         &mut self,
         one: &Use,
         probe: &Probe<'_>,
@@ -513,7 +517,7 @@ fn key_sum(one: &Use, by: &str) -> Doubt {
 }
 
 /// The doubt about a condition that no row meets.
-fn never(one: &Use) -> Doubt {
+fn doubt_never(one: &Use) -> Doubt {
     let condition = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), 3 * CELL);
     let how = if condition.ends_with("NULL") { ": NULL is met by IS NULL" } else { "" };
     let text = format!("no row meets the condition {condition}{how}");

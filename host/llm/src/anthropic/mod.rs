@@ -61,7 +61,7 @@ impl Protocol for Anthropic {
         wire::answer(body, model)
     }
 
-    fn whole(events: &[Value], _: bool) -> Option<Value> {
-        wire::whole(events)
+    fn join_events(events: &[Value], _: bool) -> Option<Value> {
+        wire::join_events(events)
     }
 }

@@ -115,7 +115,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
 }
 
 /// The body that the events of a stream add up to; `None` if they lack its beginning or its end.
-pub(super) fn whole(events: &[Value]) -> Option<Value> {
+pub(super) fn join_events(events: &[Value]) -> Option<Value> {
     if let Some(error) = events.iter().find(|event| event["type"] == "error") {
         return Some(error.clone());
     }
@@ -320,15 +320,15 @@ mod tests {
             }),
             json!({"type": "message_stop"}),
         ];
-        let answer = answer(&whole(&events).unwrap(), "m").unwrap();
+        let answer = answer(&join_events(&events).unwrap(), "m").unwrap();
         assert_eq!((answer.text.as_str(), answer.stopped), ("SELECT 1", Stopped::Length));
         assert_eq!(
             answer.usage.map(|usage| (usage.input_tokens, usage.output_tokens)),
             Some((5, 7))
         );
-        assert_eq!((whole(&events[..3]), whole(&events[1..])), (None, None));
+        assert_eq!((join_events(&events[..3]), join_events(&events[1..])), (None, None));
         let error = json!({"type": "error", "error": {"type": "overloaded_error"}});
-        assert_eq!(whole(&[events[0].clone(), error.clone()]), Some(error));
+        assert_eq!(join_events(&[events[0].clone(), error.clone()]), Some(error));
     }
 
     #[test]

@@ -229,7 +229,7 @@ pub(super) enum Cause {
 }
 
 /// Returns true if one of the words is in the text.
-pub(super) fn has(text: &str, list: &[&str]) -> bool {
+pub(super) fn has_any_of(text: &str, list: &[&str]) -> bool {
     list.iter().any(|word| text.contains(word))
 }
 
@@ -238,26 +238,26 @@ pub(super) fn has(text: &str, list: &[&str]) -> bool {
 pub(super) fn cause(status: StatusCode, words: &str) -> Cause {
     let code = status.as_u16();
     let is_access = matches!(code, 401..=403);
-    let is_page = has(words, &["<!doctype html", "<html"]);
-    if has(words, &FILTER) {
+    let is_page = has_any_of(words, &["<!doctype html", "<html"]);
+    if has_any_of(words, &FILTER) {
         Cause::Filter
     } else if code == 403 && is_page {
         Cause::Page
     } else if is_spent(words) {
         Cause::Credits
-    } else if has(words, &RATE) && !matches!(code, 401 | 402) {
+    } else if has_any_of(words, &RATE) && !matches!(code, 401 | 402) {
         if is_excess(words) { Cause::Excess } else { Cause::Rate }
     } else if is_over_context(words) {
         Cause::Context(free_tokens(words))
-    } else if has(words, &UNLOADABLE) {
+    } else if has_any_of(words, &UNLOADABLE) {
         Cause::Unloadable
-    } else if has(words, &LOADING) {
+    } else if has_any_of(words, &LOADING) {
         Cause::Loading
     } else if is_about_key(words) {
         Cause::Key
-    } else if words.contains("model") && has(words, &ABSENT) {
+    } else if words.contains("model") && has_any_of(words, &ABSENT) {
         Cause::Model
-    } else if status.is_client_error() && !is_access && has(words, &BUSY) {
+    } else if status.is_client_error() && !is_access && has_any_of(words, &BUSY) {
         Cause::Busy
     } else {
         Cause::Other
@@ -266,18 +266,19 @@ pub(super) fn cause(status: StatusCode, words: &str) -> Cause {
 
 /// Returns true if credits are used up.
 pub(super) fn is_spent(words: &str) -> bool {
-    has(words, &QUOTA) || has(words, &MONEY) && has(words, &SPENT)
+    has_any_of(words, &QUOTA) || has_any_of(words, &MONEY) && has_any_of(words, &SPENT)
 }
 
 /// Returns true if a key is missing or wrong.
 pub(super) fn is_about_key(words: &str) -> bool {
-    has(words, &UNKNOWN_USER) || has(words, &KEY) && has(words, &WRONG)
+    has_any_of(words, &UNKNOWN_USER) || has_any_of(words, &KEY) && has_any_of(words, &WRONG)
 }
 
 /// Returns true if prompt and reply do not fit into the context.
 fn is_over_context(words: &str) -> bool {
-    let is_prompt = has(words, &PROMPT) && words.contains("token") && !has(words, &OUTPUT);
-    has(words, &CONTEXT) || is_prompt && has(words, &OVER)
+    let is_prompt =
+        has_any_of(words, &PROMPT) && words.contains("token") && !has_any_of(words, &OUTPUT);
+    has_any_of(words, &CONTEXT) || is_prompt && has_any_of(words, &OVER)
 }
 
 /// Returns true if a request is over the limit of a time by itself, so that no wait helps.

@@ -127,36 +127,36 @@ impl Endpoint {
             return Ok(Body::Events(events::read(body)));
         }
         let read = serde_json::from_slice::<Value>(body);
-        read.or_else(|error| values::lenient(body).ok_or(error))
+        read.or_else(|error| values::read_leniently(body).ok_or(error))
             .map(Body::Json)
-            .map_err(|error| self.unread(body, &error))
+            .map_err(|error| self.no_json_failure(body, &error))
     }
 
     /// The failure of a reply that is no JSON.
-    fn unread(&self, body: &[u8], error: &serde_json::Error) -> Failure {
+    fn no_json_failure(&self, body: &[u8], error: &serde_json::Error) -> Failure {
         if body.trim_ascii().is_empty() {
-            return Failure::Sent(self.broken("its reply is empty"), Retry::Yes);
+            return Failure::Sent(self.protocol_error("its reply is empty"), Retry::Yes);
         }
         let begins = self.quote(&String::from_utf8_lossy(body));
         let what = format!("its reply is no JSON and begins `{begins}`");
         // A document that ends too early was cut off on its way.
         if error.is_eof() {
-            Failure::Sent(self.broken(&what), Retry::Yes)
+            Failure::Sent(self.protocol_error(&what), Retry::Yes)
         } else {
-            Failure::Sent(self.foreign(&what), Retry::No)
+            Failure::Sent(self.foreign_reply_error(&what), Retry::No)
         }
     }
 
     /// The error for a reply that violates the protocol.
-    pub(super) fn broken(&self, what: &str) -> LlmError {
+    pub(super) fn protocol_error(&self, what: &str) -> LlmError {
         let base = &self.base;
         let reply = self.reply;
         LlmError::Unavailable(format!("{base} does not answer with {reply}: {what}"))
     }
 
     /// The error for a reply that has nothing of the protocol, as that of another address.
-    pub(super) fn foreign(&self, what: &str) -> LlmError {
-        self.broken(&format!("{what}; check the base URL"))
+    pub(super) fn foreign_reply_error(&self, what: &str) -> LlmError {
+        self.protocol_error(&format!("{what}; check the base URL"))
     }
 
     /// The error for an exchange that ended before its reply did.

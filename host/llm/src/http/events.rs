@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::values::lenient;
+use super::values::read_leniently;
 
 /// The data that ends a stream.
 const DONE: &str = "[DONE]";
@@ -34,7 +34,7 @@ pub(super) fn read(body: &[u8]) -> Events {
             events.is_ended = true;
             break;
         }
-        events.all.extend(lenient(data.as_bytes()));
+        events.all.extend(read_leniently(data.as_bytes()));
     }
     events
 }

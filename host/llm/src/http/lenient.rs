@@ -89,7 +89,7 @@ pub(super) fn without_mark(body: &[u8]) -> &[u8] {
 }
 
 /// The document of a body, read as it is or as it is mended.
-pub(crate) fn lenient(body: &[u8]) -> Option<Value> {
+pub(crate) fn read_leniently(body: &[u8]) -> Option<Value> {
     let body = without_mark(body);
     serde_json::from_slice(body)
         .ok()
@@ -105,18 +105,19 @@ mod tests {
 
     #[test]
     fn odd_numbers_and_halves_of_pairs_are_read() {
-        let body = br#"{"a": -Infinity, "b": [NaN, 1e999, -1e400, 0.5], "c": "x \ud83d y", "d": "\ud83d\ude00", "e": "\ude00"}"#;
+        let body = br#"{"a": -Infinity, "b": [NaN, 1e999, -1e400, 0.5], "c": "x \ud83d y",
+            "d": "\ud83d\ude00", "e": "\ude00"}"#;
         let read = json!({
             "a": null, "b": [null, null, null, 0.5], "c": "x \u{fffd} y", "d": "😀", "e": "\u{fffd}"
         });
-        assert_eq!(lenient(body), Some(read));
+        assert_eq!(read_leniently(body), Some(read));
         assert_eq!(
-            lenient(b"{\"NaN\": \"NaN \\\" Infinity \\\\\", \"b\": Infinity}"),
+            read_leniently(b"{\"NaN\": \"NaN \\\" Infinity \\\\\", \"b\": Infinity}"),
             Some(json!({"NaN": "NaN \" Infinity \\", "b": null}))
         );
-        assert_eq!(lenient(b"\xef\xbb\xbf{\"a\": 1}"), Some(json!({"a": 1})));
+        assert_eq!(read_leniently(b"\xef\xbb\xbf{\"a\": 1}"), Some(json!({"a": 1})));
         for wrong in [b"{\"a\": ".as_slice(), b"<html>", b"", b"\"\\", b"\"\\ud8"] {
-            assert_eq!(lenient(wrong), None);
+            assert_eq!(read_leniently(wrong), None);
         }
     }
 

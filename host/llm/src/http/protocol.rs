@@ -67,7 +67,7 @@ pub trait Protocol: Send + Sync + 'static {
     fn answer(body: &Value, model: &str) -> Option<Answer>;
     /// The body that the events of a stream add up to; `None` if they are not of this protocol, or
     /// the stream has no end.
-    fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
+    fn join_events(events: &[Value], is_ended: bool) -> Option<Value> {
         let _ = (events, is_ended);
         None
     }

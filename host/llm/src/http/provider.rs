@@ -93,7 +93,7 @@ impl<P: Protocol> HttpProvider<P> {
         let most = quirks
             .most_tokens
             .map_or(self.config.max_tokens, |most| most.min(self.config.max_tokens));
-        let known = self.learnt().tokens(model, request);
+        let known = self.lock_learnt().tokens(model, request);
         let tokens = match (request.max_tokens, known) {
             (Some(asked), Some(known)) => asked.min(known),
             (Some(tokens), None) | (None, Some(tokens)) => tokens,
@@ -104,13 +104,13 @@ impl<P: Protocol> HttpProvider<P> {
         tokens.clamp(1, most.max(1))
     }
 
-    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+    fn lock_learnt(&self) -> MutexGuard<'_, Learnt> {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The form of a request, from what the endpoint has refused and what the user wants.
     fn request_form(&self, request: &Request, model: &str) -> Quirks {
-        let mut quirks = self.learnt().quirks(model, &request.expect);
+        let mut quirks = self.lock_learnt().quirks(model, &request.expect);
         match self.config.structured {
             StructuredReplies::Auto => {}
             StructuredReplies::Always => quirks.statements_as_json = true,
@@ -123,7 +123,7 @@ impl<P: Protocol> HttpProvider<P> {
     /// The outcome of an error. The call used nothing; if there is another form, it may be made
     /// again at once.
     fn refusal_outcome(&self, sent: &Sent<'_>, said: &Said) -> ModelOutcome {
-        let retry = if self.learn(sent, said) {
+        let retry = if self.learn_from_refusal(sent, said) {
             let reason = self.endpoint.quote(&said.text);
             let model = sent.model;
             let base = self.endpoint.base();
@@ -143,7 +143,7 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// Finds another form of a request that was refused, and remembers it; returns false if there
     /// is none.
-    fn learn(&self, sent: &Sent<'_>, said: &Said) -> bool {
+    fn learn_from_refusal(&self, sent: &Sent<'_>, said: &Said) -> bool {
         let Sent { request, model, quirks, max_tokens, .. } = sent;
         let fewer = match said.cause {
             Cause::Context(Some(tokens)) => Some(tokens).filter(|tokens| *tokens >= LEAST_OUTPUT),
@@ -151,7 +151,7 @@ impl<P: Protocol> HttpProvider<P> {
             _ => None,
         };
         if let Some(fewer) = fewer.filter(|fewer| fewer < max_tokens) {
-            self.learnt().set_tokens(model, request, fewer);
+            self.lock_learnt().set_tokens(model, request, fewer);
             return true;
         }
         let is_of_form = matches!(
@@ -162,18 +162,19 @@ impl<P: Protocol> HttpProvider<P> {
             return false;
         }
         if let Some(allowed) = said.token_limit(*max_tokens) {
-            self.learnt().set(model, &Quirks { most_tokens: Some(allowed), ..Quirks::default() });
+            self.lock_learnt()
+                .set(model, &Quirks { most_tokens: Some(allowed), ..Quirks::default() });
             return true;
         }
-        let simpler = quirks.after(said.status.as_u16(), &said.words, &sent.body, P::OPTIONAL);
+        let simpler = quirks.next_form(said.status.as_u16(), &said.words, &sent.body, P::OPTIONAL);
         if let Some(quirks) = &simpler {
-            self.learnt().learn(model, &request.expect, &said.words, quirks);
+            self.lock_learnt().learn_refusal(model, &request.expect, &said.words, quirks);
             return true;
         }
         let is_halved = said.refuses_tokens() && *max_tokens > LEAST_OUTPUT;
         if is_halved {
             let half = Some((max_tokens / 2).max(LEAST_OUTPUT));
-            self.learnt().set(model, &Quirks { most_tokens: half, ..Quirks::default() });
+            self.lock_learnt().set(model, &Quirks { most_tokens: half, ..Quirks::default() });
         }
         is_halved
     }
@@ -183,7 +184,7 @@ impl<P: Protocol> HttpProvider<P> {
         let whole;
         let reply = match body {
             Body::Json(reply) => reply,
-            Body::Events(events) => match P::whole(&events.all, events.is_ended) {
+            Body::Events(events) => match P::join_events(&events.all, events.is_ended) {
                 Some(body) => {
                     whole = body;
                     &whole
@@ -202,8 +203,8 @@ impl<P: Protocol> HttpProvider<P> {
             let what = format!("it says `{text}`");
             let is_known = PARTS.iter().any(|part| reply.get(part).is_some());
             let error = match is_known {
-                true => self.endpoint.broken(&what),
-                false => self.endpoint.foreign(&what),
+                true => self.endpoint.protocol_error(&what),
+                false => self.endpoint.foreign_reply_error(&what),
             };
             return ModelOutcome::sent(Err(error), None);
         };
@@ -225,7 +226,7 @@ impl<P: Protocol> HttpProvider<P> {
             || !answer.thinking.trim().is_empty()
             || shape::has_thinking(&answer.text);
         if thinks && !sent.quirks.thinks && sent.request.expect != Shape::Vectors {
-            self.learnt().set(sent.model, &Quirks { thinks, ..Quirks::default() });
+            self.lock_learnt().set(sent.model, &Quirks { thinks, ..Quirks::default() });
         }
         let result = self.reply(sent, &answer, usage.clone());
         let is_sent_again =
@@ -251,16 +252,16 @@ impl<P: Protocol> HttpProvider<P> {
             return false;
         }
         if *max_tokens >= most {
-            self.learnt().set(model, &Quirks { rambles: true, ..Quirks::default() });
+            self.lock_learnt().set(model, &Quirks { rambles: true, ..Quirks::default() });
             return false;
         }
         // A limit that is known came from an earlier try.
-        if quirks.rambles || self.learnt().tokens(model, request).is_some() {
+        if quirks.rambles || self.lock_learnt().tokens(model, request).is_some() {
             return false;
         }
         let gets_more = !is_prose(answer) && !is_looping(&answer.text);
         if gets_more {
-            self.learnt().set_tokens(model, request, most);
+            self.lock_learnt().set_tokens(model, request, most);
         }
         gets_more
     }
@@ -290,7 +291,7 @@ impl<P: Protocol> HttpProvider<P> {
             model,
             "a reply held no statement: statements are requested as JSON documents from now on"
         );
-        self.learnt().set(model, &Quirks { statements_as_json: true, ..Quirks::default() });
+        self.lock_learnt().set(model, &Quirks { statements_as_json: true, ..Quirks::default() });
         true
     }
 
@@ -345,7 +346,7 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// The outcome of a reply that is too long to be read, of which so many bytes were. It used as
     /// many tokens as it was allowed at most, since an endpoint can count no more.
-    fn overflowed(&self, sent: &Sent<'_>, bytes: usize) -> ModelOutcome {
+    fn overflow_outcome(&self, sent: &Sent<'_>, bytes: usize) -> ModelOutcome {
         let is_text = sent.request.expect != Shape::Vectors;
         let tokens = u32::try_from(bytes.div_ceil(3)).unwrap_or(u32::MAX).min(sent.max_tokens);
         let usage = Usage {
@@ -516,7 +517,7 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
             Err(Failure::Unsent(error, retry)) => ModelOutcome::unsent(error).retry(retry),
             Err(Failure::Sent(error, retry)) => ModelOutcome::sent(Err(error), None).retry(retry),
             Err(Failure::Refused(said)) => self.refusal_outcome(&sent, &said),
-            Err(Failure::TooLong(bytes)) => self.overflowed(&sent, bytes),
+            Err(Failure::TooLong(bytes)) => self.overflow_outcome(&sent, bytes),
         }
     }
 }

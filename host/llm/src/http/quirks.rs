@@ -94,7 +94,7 @@ impl Quirks {
 
     /// The next form after this refusal of this body; `None` if no other form would help. Of the
     /// parameters, only the `optional` ones can be left out.
-    pub(super) fn after(
+    pub(super) fn next_form(
         &self,
         status: u16,
         error: &str,
@@ -195,7 +195,13 @@ impl Learnt {
     }
 
     /// Remembers the form that follows from a refusal with this text.
-    pub(super) fn learn(&mut self, model: &str, shape: &Shape, error: &str, quirks: &Quirks) {
+    pub(super) fn learn_refusal(
+        &mut self,
+        model: &str,
+        shape: &Shape,
+        error: &str,
+        quirks: &Quirks,
+    ) {
         if let Shape::Json(schema) = shape
             && is_about_one_schema(error)
         {
@@ -249,15 +255,16 @@ mod tests {
     fn refused_formats_go_down_step_by_step() {
         let body = json!({"response_format": {"type": "json_schema"}});
         let first = Quirks::default()
-            .after(400, "response_format.type `json_schema` is not supported", &body, OPTIONAL)
+            .next_form(400, "response_format.type `json_schema` is not supported", &body, OPTIONAL)
             .unwrap();
         assert_eq!(first.structured, Structured::Object);
-        let second = first.after(422, "Unknown field response_format", &body, OPTIONAL).unwrap();
+        let second =
+            first.next_form(422, "Unknown field response_format", &body, OPTIONAL).unwrap();
         assert_eq!(second.structured, Structured::Prompt);
-        assert_eq!(second.after(400, "response_format", &json!({}), OPTIONAL), None);
-        let failed = first.after(500, "failed to initialize sampler: grammar", &body, OPTIONAL);
+        assert_eq!(second.next_form(400, "response_format", &json!({}), OPTIONAL), None);
+        let failed = first.next_form(500, "failed to initialize sampler: grammar", &body, OPTIONAL);
         assert_eq!(failed.unwrap().structured, Structured::Prompt);
-        assert_eq!(first.after(500, "out of memory", &body, OPTIONAL), None);
+        assert_eq!(first.next_form(500, "out of memory", &body, OPTIONAL), None);
     }
 
     #[test]
@@ -265,26 +272,29 @@ mod tests {
         let body = json!({"max_tokens": 1, "temperature": 0.7, "stop": ["x"]});
         let error = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
         assert_eq!(
-            Quirks::default().after(400, error, &body, OPTIONAL).unwrap().limit(),
+            Quirks::default().next_form(400, error, &body, OPTIONAL).unwrap().limit(),
             "max_completion_tokens"
         );
         let error = "Unsupported value: 'temperature' does not support 0.7 with this model.";
         assert!(
             Quirks::default()
-                .after(400, error, &body, OPTIONAL)
+                .next_form(400, error, &body, OPTIONAL)
                 .unwrap()
                 .dropped
                 .contains("temperature")
         );
-        assert_eq!(Quirks::default().after(400, "the server was stopped", &body, OPTIONAL), None);
-        assert_eq!(Quirks::default().after(500, error, &body, OPTIONAL), None);
-        assert_eq!(Quirks::default().after(404, "model `x` not found", &body, OPTIONAL), None);
+        assert_eq!(
+            Quirks::default().next_form(400, "the server was stopped", &body, OPTIONAL),
+            None
+        );
+        assert_eq!(Quirks::default().next_form(500, error, &body, OPTIONAL), None);
+        assert_eq!(Quirks::default().next_form(404, "model `x` not found", &body, OPTIONAL), None);
     }
 
     #[test]
     fn streams_and_system_prompts_are_known_by_their_words() {
         let body = json!({"stream": false});
-        let after = |status, error| Quirks::default().after(status, error, &body, OPTIONAL);
+        let after = |status, error| Quirks::default().next_form(status, error, &body, OPTIONAL);
         assert!(after(400, "Stream must be set to true").unwrap().streams);
         assert!(after(422, "this model only supports streaming").unwrap().streams);
         assert!(after(500, "jinja: System role not supported").unwrap().folds_system);
@@ -307,7 +317,7 @@ mod tests {
         }
         assert_eq!(after(400, "the stream broke"), None);
         let folded = Quirks { folds_system: true, ..Quirks::default() };
-        assert_eq!(folded.after(400, "system role not supported", &body, OPTIONAL), None);
+        assert_eq!(folded.next_form(400, "system role not supported", &body, OPTIONAL), None);
     }
 
     #[test]
@@ -336,18 +346,23 @@ mod tests {
         let other = Shape::Json("{\"b\":1}".into());
         let plainer = Quirks { structured: Structured::Object, ..Quirks::default() };
         let mut learnt = Learnt::default();
-        learnt.learn("m", &one, "Invalid schema for response_format 'reply'", &plainer);
+        learnt.learn_refusal("m", &one, "Invalid schema for response_format 'reply'", &plainer);
         assert_eq!(
             (learnt.quirks("m", &one), learnt.quirks("m", &other)),
             (plainer.clone(), Quirks::default())
         );
-        learnt.learn("m", &one, "response_format is not supported", &plainer);
+        learnt.learn_refusal("m", &one, "response_format is not supported", &plainer);
         assert_eq!(
             (learnt.quirks("m", &other), learnt.quirks("n", &one)),
             (plainer.clone(), Quirks::default())
         );
         for number in 0..2_000 {
-            learnt.learn("m", &Shape::Json(number.to_string()), "invalid_json_schema", &plainer);
+            learnt.learn_refusal(
+                "m",
+                &Shape::Json(number.to_string()),
+                "invalid_json_schema",
+                &plainer,
+            );
         }
         assert!(learnt.schemas.len() <= MAX_SCHEMAS);
     }

@@ -15,7 +15,7 @@ use syrch_core::text::clip;
 use syrch_http::retry_after;
 
 use super::cause::{
-    ABSENT, Cause, OUTPUT, PASSING, RATE, cause, has, is_about_key, is_spent, numbers,
+    ABSENT, Cause, OUTPUT, PASSING, RATE, cause, has_any_of, is_about_key, is_spent, numbers,
 };
 use super::values;
 
@@ -40,14 +40,14 @@ pub(super) struct Said {
 impl Said {
     /// Reads the body of an error.
     pub(super) fn new(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
-        let value = values::lenient(body).unwrap_or_default();
+        let value = values::read_leniently(body).unwrap_or_default();
         let text = values::error_text(body);
         let words = clip(&format!("{text} {}", codes(&value)), WORDS).to_lowercase();
         let status = own_status(status, &value, &words);
         let cause = cause(status, &words);
         let may_pass = match cause {
             Cause::Rate | Cause::Busy => true,
-            Cause::Unloadable | Cause::Other => passes(status),
+            Cause::Unloadable | Cause::Other => may_pass(status),
             _ => false,
         };
         let retry = match retry_after(headers, SystemTime::now()) {
@@ -90,7 +90,7 @@ impl Said {
     pub(super) fn token_limit(&self, sent: u32) -> Option<u32> {
         /// Fewer tokens than this are no limit of an endpoint.
         const LEAST: u64 = 16;
-        let is_about = has(&self.words, &OUTPUT);
+        let is_about = has_any_of(&self.words, &OUTPUT);
         let is_limit = [
             "at most",
             "less than or equal",
@@ -127,8 +127,8 @@ impl Said {
         ];
         self.status.is_client_error()
             && self.cause == Cause::Other
-            && has(&self.words, &OUTPUT)
-            && has(&self.words, &LIMIT)
+            && has_any_of(&self.words, &OUTPUT)
+            && has_any_of(&self.words, &LIMIT)
     }
 }
 
@@ -177,7 +177,7 @@ fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
     if let Some(own) = code.and_then(|code| StatusCode::from_u16(u16::try_from(code).ok()?).ok()) {
         return own;
     }
-    let has = |list: &[&str]| has(words, list);
+    let has = |list: &[&str]| has_any_of(words, list);
     let by_words = if has(&["overloaded_error"]) {
         529
     } else if has(&["rate_limit_error", "rate_limit_exceeded"]) {
@@ -201,7 +201,7 @@ fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
 }
 
 /// Returns true if the endpoint may answer the same request later, by its status.
-fn passes(status: StatusCode) -> bool {
+fn may_pass(status: StatusCode) -> bool {
     match status.as_u16() {
         408 | 409 | 425 | 429 => true,
         // Not implemented, and an unsupported version of HTTP.
@@ -282,14 +282,13 @@ mod tests {
 
     #[test]
     fn what_passes_is_distinguished_from_what_stays() {
-        let of = |status: u16, body: &str| read_error(status, body).retry;
         for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
-            assert_eq!(of(status, "slow down"), Retry::Yes, "{status}");
+            assert_eq!(read_error(status, "slow down").retry, Retry::Yes, "{status}");
         }
         for status in [302, 400, 401, 403, 404, 413, 422, 501, 505] {
-            assert_eq!(of(status, "no"), Retry::No, "{status}");
+            assert_eq!(read_error(status, "no").retry, Retry::No, "{status}");
         }
-        assert_eq!(of(429, r#"{"error":{"code":"insufficient_quota"}}"#), Retry::No);
+        assert_eq!(read_error(429, r#"{"error":{"code":"insufficient_quota"}}"#).retry, Retry::No);
         let after = headers(&[("retry-after", "2")]);
         fn retry(after: &HeaderMap, status: StatusCode) -> Retry {
             Said::new(status, after, b"").retry

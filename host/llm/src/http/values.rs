@@ -4,7 +4,7 @@ use serde_json::Value;
 use syrch_core::ports::{Shape, Usage};
 use syrch_core::text::clip;
 
-pub(crate) use super::lenient::lenient;
+pub(crate) use super::lenient::read_leniently;
 
 /// Bytes of a model's name in a reply that are used.
 const NAME_BYTES: usize = 200;
@@ -117,7 +117,7 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// The message in an error's body, in one of the usual forms; else the whole body.
 pub(crate) fn error_text(body: &[u8]) -> String {
-    let message = lenient(body).and_then(|value| {
+    let message = read_leniently(body).and_then(|value| {
         let value = value.get(0).unwrap_or(&value);
         let error =
             value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?;

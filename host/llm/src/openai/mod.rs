@@ -53,7 +53,7 @@ impl Protocol for OpenAi {
         wire::answer(body, model)
     }
 
-    fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
-        wire::whole(events, is_ended)
+    fn join_events(events: &[Value], is_ended: bool) -> Option<Value> {
+        wire::join_events(events, is_ended)
     }
 }

@@ -135,7 +135,7 @@ fn response_format(shape: &Shape, quirks: &Quirks) -> Option<Value> {
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     let Some(choice) = body.get("choices").and_then(|choices| choices.get(0)) else {
         let stopped =
-            Stopped::Refused(format!("the endpoint's content filter: {}", blocked(body)?));
+            Stopped::Refused(format!("the endpoint's content filter: {}", filter_reason(body)?));
         return Some(Answer { stopped, usage: usage(body, model), ..Answer::default() });
     };
     let message = choice.get("message").filter(|message| message.is_object());
@@ -155,7 +155,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
 }
 
 /// The reason why a filter stopped the prompt, as Gemini says it.
-fn blocked(body: &Value) -> Option<&str> {
+fn filter_reason(body: &Value) -> Option<&str> {
     let places = ["/promptFeedback/blockReason", "/prompt_feedback/block_reason"];
     places.iter().find_map(|place| body.pointer(place)?.as_str())
 }
@@ -240,7 +240,7 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
 }
 
 /// The body that the events of a stream add up to.
-pub(super) fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
+pub(super) fn join_events(events: &[Value], is_ended: bool) -> Option<Value> {
     if let Some(error) =
         events.iter().find(|event| event.get("error").is_some_and(|error| !error.is_null()))
     {
@@ -264,7 +264,7 @@ pub(super) fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
             sum.add(choice);
         }
     }
-    if !sum.is_begun && blocked(&body).is_some() {
+    if !sum.is_begun && filter_reason(&body).is_some() {
         return Some(body);
     }
     if !sum.is_begun || !is_ended && sum.finish.is_none() {
@@ -467,7 +467,7 @@ mod tests {
             delta(call(": 1}"), json!("length")),
             json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 2}}),
         ];
-        let answer = answer(&whole(&events, false).unwrap(), "m").unwrap();
+        let answer = answer(&join_events(&events, false).unwrap(), "m").unwrap();
         assert_eq!((answer.text.as_str(), answer.thinking.as_str()), ("SELECT 1", "hm"));
         assert_eq!(
             (answer.stopped, answer.tool_calls),
@@ -480,13 +480,14 @@ mod tests {
         let usage = json!({"prompt_tokens": 7, "completion_tokens": 2});
         let groq = json!({"choices": [], "x_groq": {"usage": usage}});
         let events_of_groq = [&events[..6], &[groq][..]].concat();
-        let usage = super::answer(&whole(&events_of_groq, false).unwrap(), "m").unwrap().usage;
+        let usage =
+            super::answer(&join_events(&events_of_groq, false).unwrap(), "m").unwrap().usage;
         assert_eq!(usage.map(|usage| usage.input_tokens), Some(7));
-        assert_eq!(whole(&events[..4], false), None, "it broke off");
-        assert!(whole(&events[..4], true).is_some());
-        assert_eq!(whole(&[], true), None);
+        assert_eq!(join_events(&events[..4], false), None, "it broke off");
+        assert!(join_events(&events[..4], true).is_some());
+        assert_eq!(join_events(&[], true), None);
         let error = json!({"error": {"code": 429}});
-        assert_eq!(whole(&[events[0].clone(), error.clone()], true), Some(error));
+        assert_eq!(join_events(&[events[0].clone(), error.clone()], true), Some(error));
     }
 
     #[test]

@@ -42,7 +42,8 @@ impl Assembler<'_> {
                 .filters
                 .iter()
                 .filter(|filter| is_negated_elsewhere(main, filter) && reached(filter.negated));
-            let inside: Vec<Condition> = inside.map(|filter| positive(&filter.condition)).collect();
+            let inside: Vec<Condition> =
+                inside.map(|filter| without_negation(&filter.condition)).collect();
             if !tables.is_empty() || !inside.is_empty() {
                 query.filters.extend(self.exclusion(main, valued, &tables, inside));
             }
@@ -149,7 +150,7 @@ impl Assembler<'_> {
         let is_counted = draft.counted.iter().all(|counted| counted.table == Some(rows));
         let is_selected =
             query.select.iter().all(|item| item.column().is_none_or(|column| column.table == rows));
-        let is_once = !joins::multiplies(self.schema, &tables, rows, self.bias);
+        let is_once = !joins::repeats_rows(self.schema, &tables, rows, self.bias);
         let is_joined = is_counted && is_selected && is_once;
         (tables.len() == 1 || is_joined)
             && !draft.both
@@ -191,7 +192,7 @@ impl Assembler<'_> {
             std::mem::take(&mut query.filters).into_iter().partition(is_excluded);
         let inner = LogicalQuery {
             select: vec![Expression::Column(column)],
-            filters: std::iter::once(excluded.iter().flatten().map(positive).collect())
+            filters: std::iter::once(excluded.iter().flatten().map(without_negation).collect())
                 .chain(kept.clone())
                 .collect(),
             ..LogicalQuery::default()
@@ -253,7 +254,7 @@ impl Assembler<'_> {
             for (second, b) in &single[i + 1..] {
                 let same = a.column == b.column && a.field == b.field && a.operand != b.operand;
                 let values = a.operator == Operator::Equal && b.operator == Operator::Equal;
-                if same && (values || apart(a, b)) {
+                if same && (values || are_disjoint(a, b)) {
                     return Some((*first, *second));
                 }
             }
@@ -291,7 +292,7 @@ fn join_values(groups: &mut Vec<Vec<&Filter>>) {
 }
 
 /// Returns true if no number fulfils both conditions: above 40 and below 30.
-fn apart(a: &Condition, b: &Condition) -> bool {
+fn are_disjoint(a: &Condition, b: &Condition) -> bool {
     let number = |condition: &Condition| match &condition.operand {
         Operand::Number(number) => number.parse::<f64>().ok(),
         _ => None,
@@ -338,7 +339,7 @@ fn by_column(conditions: Vec<Condition>) -> Vec<Vec<Condition>> {
     groups
 }
 
-fn positive(condition: &Condition) -> Condition {
+fn without_negation(condition: &Condition) -> Condition {
     let operator = match condition.operator {
         Operator::NotEqual => Operator::Equal,
         Operator::NotLike => Operator::Like,

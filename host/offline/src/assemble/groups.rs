@@ -54,7 +54,7 @@ impl Assembler<'_> {
                 .iter()
                 .any(|order| matches!(order, Measure::Rows(_) | Measure::Aggregate(..)));
         if let Some(up) = draft.frequent {
-            return self.frequent(draft, asked, main, up, query);
+            return self.order_by_frequency(draft, asked, main, up, query);
         }
         if counts || extremes {
             for key in &draft.keys {
@@ -135,7 +135,7 @@ impl Assembler<'_> {
     }
 
     /// `the most common colour`.
-    pub(super) fn frequent(
+    pub(super) fn order_by_frequency(
         &self,
         draft: &Draft,
         asked: &[Asked],

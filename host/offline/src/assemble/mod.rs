@@ -160,7 +160,7 @@ impl Assembler<'_> {
         let times = self.reading.tokens.iter().any(|token| token.lower == "times");
         for counted in draft.counted.iter().filter_map(|counted| counted.table).filter(|_| !times) {
             if let Some(column) = self.schema.tables[counted].key
-                && joins::multiplies(self.schema, &query.all_tables(), counted, self.bias)
+                && joins::repeats_rows(self.schema, &query.all_tables(), counted, self.bias)
             {
                 let once = Expression::CountDistinct(ColumnRef { table: counted, column });
                 query
@@ -175,7 +175,7 @@ impl Assembler<'_> {
     /// Returns true if the query lists rows that a join repeats: each is meant once.
     fn repeats_rows(&self, query: &LogicalQuery) -> bool {
         let tables = query.all_tables();
-        let is_repeated = |table| joins::multiplies(self.schema, &tables, table, self.bias);
+        let is_repeated = |table| joins::repeats_rows(self.schema, &tables, table, self.bias);
         let repeats = |item: &Expression| match item {
             Expression::Column(at) => is_repeated(at.table),
             Expression::AllColumns(table) => is_repeated(*table),
@@ -391,12 +391,12 @@ impl Assembler<'_> {
             query.order.extend(by.map(|by| (by, down)));
         }
         if draft.frequent.is_none() && draft.limit.is_some() {
-            self.top(draft, query);
+            self.apply_bare_top(draft, query);
         }
     }
 
     /// `top 3` without a superlative: by what is aggregated, or by what is ordered by.
-    fn top(&self, draft: &Draft, query: &mut LogicalQuery) {
+    fn apply_bare_top(&self, draft: &Draft, query: &mut LogicalQuery) {
         query.limit = draft.limit;
         if query.order.is_empty() {
             let aggregate =

@@ -7,8 +7,8 @@ mod spellings;
 
 use std::sync::LazyLock;
 
-pub(crate) use negations::{NEGATIONS, describes_order, lacks, opens_clause};
-pub(crate) use scales::{JUDGEMENTS, Scale, comparative, extent, measure, superlative};
+pub(crate) use negations::{NEGATIONS, describes_order, means_absence, opens_clause};
+pub(crate) use scales::{JUDGEMENTS, Scale, comparative_scale, extent, measure, superlative_scale};
 pub(crate) use spellings::spellings;
 
 /// Words that carry no meaning of their own for the rules, beside the stop words of every question.

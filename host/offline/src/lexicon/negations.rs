@@ -35,7 +35,7 @@ pub(crate) const NEGATIONS: &[&str] = &[
 
 /// Returns true if a word, alone or before a negation, means that something is absent, rather than
 /// that it is something else.
-pub(crate) fn lacks(lower: &str) -> bool {
+pub(crate) fn means_absence(lower: &str) -> bool {
     const WORDS: &[&str] = &[
         "no", "without", "lack", "lacks", "lacking", "missing", "have", "has", "had", "having",
         "with", "out",

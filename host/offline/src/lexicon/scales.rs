@@ -37,7 +37,7 @@ const PEOPLE: &[&str] = &["population"];
 const HEAT: &[&str] = &["temperature"];
 
 /// Returns the scale on which a superlative measures: `oldest`, `highest`, `most`.
-pub(crate) fn superlative(lower: &str) -> Option<Scale> {
+pub(crate) fn superlative_scale(lower: &str) -> Option<Scale> {
     Some(match lower {
         "most" => Scale { counts: true, ..scale(true, &[]) },
         "least" | "fewest" => Scale { counts: true, ..scale(false, &[]) },
@@ -101,7 +101,7 @@ pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
 }
 
 /// Returns the scale on which a comparative measures: `older`, `higher`, `more`.
-pub(crate) fn comparative(lower: &str) -> Option<Scale> {
+pub(crate) fn comparative_scale(lower: &str) -> Option<Scale> {
     Some(match lower {
         "more" | "greater" | "higher" | "larger" | "bigger" | "above" | "over" | "exceeding"
         | "exceeds" | "exceed" => scale(true, &[]),

@@ -37,7 +37,7 @@ impl Schema {
             let own = plain.next().filter(|_| plain.next().is_none());
             let column = match fits.as_slice() {
                 [only] => Some(only),
-                several => own.or_else(|| self.beginning(table, several)),
+                several => own.or_else(|| self.beginning_of(table, several)),
             };
             column.map(|column| ColumnRef { table, column: *column })
         })
@@ -45,7 +45,7 @@ impl Schema {
 
     /// The one of several columns of that table that says when its rows happened, if no other
     /// says when they ended.
-    fn beginning<'a>(&self, table: usize, of: &'a [usize]) -> Option<&'a usize> {
+    fn beginning_of<'a>(&self, table: usize, of: &'a [usize]) -> Option<&'a usize> {
         [lexicon::HAPPENINGS, &["created"]].into_iter().find_map(|words| {
             let mut found = of.iter().filter(|column| self.is_called(table, **column, words));
             let first = found.next().filter(|_| found.next().is_none())?;
@@ -80,7 +80,7 @@ impl Schema {
 
     /// The column of dates of that table that says when its rows happened, and nothing else of
     /// them: `order_date` of an order, but not `signup_date` of a customer.
-    pub(crate) fn happening(&self, table: usize) -> Option<ColumnRef> {
+    pub(crate) fn happening_dates(&self, table: usize) -> Option<ColumnRef> {
         self.day(table).filter(|at| {
             self.column(*at)
                 .required
@@ -93,11 +93,11 @@ impl Schema {
 
     /// The column of dates of the one table to which the rows of that table belong: of the items
     /// of an order, the date of the order.
-    pub(crate) fn inherited(&self, table: usize) -> Option<ColumnRef> {
+    pub(crate) fn dates_of_owner(&self, table: usize) -> Option<ColumnRef> {
         let owners = self.edges_of(table).filter_map(|edge| {
             let end = if edge.left.table == table { edge.right } else { edge.left };
             let is_owner = end.table != table && self.tables[end.table].key == Some(end.column);
-            is_owner.then(|| self.happening(end.table)).flatten()
+            is_owner.then(|| self.happening_dates(end.table)).flatten()
         });
         let found: BTreeSet<ColumnRef> = owners.collect();
         found.first().copied().filter(|_| found.len() == 1)
@@ -112,12 +112,10 @@ impl Schema {
             .map(|(column, _)| column)
             .filter(|column| self.is_called(table, *column, &["year", "founded"]))
             .collect();
-        let is_plain = |column: &&usize| self.tables[table].columns[**column].required == ["year"];
-        let column = *years.iter().find(is_plain).or(if let [only] = years.as_slice() {
-            Some(only)
-        } else {
-            None
-        })?;
+        let column = *years
+            .iter()
+            .find(|column: &&usize| self.tables[table].columns[**column].required == ["year"])
+            .or(if let [only] = years.as_slice() { Some(only) } else { None })?;
         Some(ColumnRef { table, column })
     }
 

@@ -7,7 +7,7 @@ use crate::items::What;
 use crate::joins;
 use crate::lexicon;
 use crate::query::{Expression, Function};
-use crate::schema::{ColumnRef, Holds};
+use crate::schema::Holds;
 use crate::words;
 
 impl Walk<'_> {
@@ -58,8 +58,9 @@ impl Walk<'_> {
     pub(super) fn average_judgements(&mut self) {
         let Some((Measure::Column(column), up)) = self.draft.best else { return };
         let judged = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
-        let several =
-            |table: usize| joins::multiplies(self.schema, &[table, column.table], table, &|_| 0.0);
+        let several = |table: usize| {
+            joins::repeats_rows(self.schema, &[table, column.table], table, &|_| 0.0)
+        };
         let stems = &self.schema.column(column).required;
         let judges = lexicon::JUDGEMENTS.iter().any(|word| stems.contains(&words::stem(word)));
         if judges && judged.is_some_and(|table| table != column.table && several(table)) {
@@ -94,9 +95,8 @@ impl Walk<'_> {
     pub(super) fn is_top_of_nothing(&self) -> bool {
         let is_top =
             self.reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Top(_))));
-        let is_measure = |column: ColumnRef| self.schema.column(column).holds == Holds::Number;
         let compares = self.draft.asked.iter().any(|asked| match asked.expression {
-            Expression::Column(column) => is_measure(column),
+            Expression::Column(column) => self.schema.column(column).holds == Holds::Number,
             _ => true,
         });
         is_top

@@ -24,9 +24,9 @@ impl Walk<'_> {
             self.set_measure(
                 function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)),
             );
-        } else if let Some(negation) = self.lacking(at, column) {
-            self.missing(at, column, negation);
-        } else if self.refers(at, column) {
+        } else if let Some(negation) = self.negation_of_column(at, column) {
+            self.add_missing(at, column, negation);
+        } else if self.refers_to_row(at, column) {
             // The reference is a condition.
         } else if self.measures_amount(at, column) {
             self.pending.functions.clear();
@@ -60,7 +60,7 @@ impl Walk<'_> {
             }
             self.best_by(if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up);
         } else if let Some(scale) = self.pending.superlative.take() {
-            self.extreme(at, column, scale);
+            self.add_extreme(at, column, scale);
         } else if self.follows_top(at) {
             self.draft.unmet += usize::from(self.names_event(at));
             self.best_by(Measure::Column(column), true);
@@ -89,7 +89,7 @@ impl Walk<'_> {
             self.pending.functions = functions;
             self.ask_aggregates(at, column);
         } else {
-            self.whose(at);
+            self.ask_for_owner(at);
             // `the rated products` describes what is asked for.
             self.draft.unmet += usize::from(self.reading.describes(at));
             self.draft.unmet += usize::from(self.is_counted_too(at));
@@ -155,12 +155,12 @@ impl Walk<'_> {
 
     /// The negation by which rows have none of the column's values: `no email`, `do not have an
     /// email`.
-    fn lacking(&self, at: usize, column: ColumnRef) -> Option<usize> {
+    fn negation_of_column(&self, at: usize, column: ColumnRef) -> Option<usize> {
         let negation = self.pending.not?;
         let word = |at: usize| self.reading.tokens[at].lower.as_str();
         let mut between = self.item(negation).from..self.item(at).from;
         let before = self.item(negation).from.checked_sub(1).map_or("", word);
-        let said = between.clone().any(|at| lexicon::lacks(word(at)))
+        let said = between.clone().any(|at| lexicon::means_absence(word(at)))
             || matches!(before, "has" | "have" | "had");
         let runs_out = word(self.item(negation).from) == "out";
         let near = self.reading.items[negation + 1..at]
@@ -169,7 +169,7 @@ impl Walk<'_> {
         let silent = between.all(|at| {
             at < self.item(negation).to
                 || is_stop(&self.reading.tokens[at])
-                || lexicon::lacks(word(at))
+                || lexicon::means_absence(word(at))
         });
         let compared = self.reading.items.get(at + 1).is_some_and(|next| {
             let joins =
@@ -183,7 +183,7 @@ impl Walk<'_> {
     }
 
     /// Rows without a value: NULL, or, if the column does not allow it, what represents no value.
-    fn missing(&mut self, item: usize, column: ColumnRef, negation: usize) {
+    fn add_missing(&mut self, item: usize, column: ColumnRef, negation: usize) {
         let view = self.schema.column(column);
         let runs_out = self.reading.tokens[self.item(negation).from].lower == "out";
         let operand = match view.holds {
@@ -202,7 +202,7 @@ impl Walk<'_> {
         let first = self.item(at).from;
         let says_in = first > 0 && self.reading.tokens[first - 1].lower == "in";
         let compared = matches!(
-            self.what(at + 1),
+            self.item_content(at + 1),
             Some(What::Number(_) | What::Cue(Cue::Compare(..) | Cue::Between))
         );
         let is_total = self.reading.tokens[first].lower == "total";
@@ -227,7 +227,7 @@ impl Walk<'_> {
     }
 
     /// `the highest age`: the value itself where it is asked for, else the row that has it.
-    pub(super) fn extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
+    pub(super) fn add_extreme(&mut self, at: usize, column: ColumnRef, scale: Scale) {
         let asks = self.item(at).head && self.asks_extreme(at);
         // The worst delay is the longest one.
         let scale = if self.is_worse_with_more(at, column) {
@@ -374,7 +374,7 @@ impl Walk<'_> {
     }
 
     /// `the cities and their population`: the cities are asked for, too.
-    fn whose(&mut self, at: usize) {
+    fn ask_for_owner(&mut self, at: usize) {
         let before = self
             .item(at)
             .from

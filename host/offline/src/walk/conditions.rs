@@ -54,7 +54,7 @@ impl Walk<'_> {
 
     /// The column just before, words such as `is` and cues such as `not` between; it is then a
     /// condition's and not asked for.
-    pub(super) fn before(&mut self, at: usize) -> Option<ColumnRef> {
+    pub(super) fn take_column_before(&mut self, at: usize) -> Option<ColumnRef> {
         fn may_stand_between(what: &What) -> bool {
             matches!(
                 what,
@@ -94,7 +94,7 @@ impl Walk<'_> {
     pub(super) fn before_compare(&mut self, at: usize) -> Option<ColumnRef> {
         let compare =
             (0..at).rev().find(|i| matches!(self.item(*i).what, What::Cue(Cue::Compare(..))))?;
-        self.before(compare)
+        self.take_column_before(compare)
     }
 
     pub(super) fn cell(&mut self, at: usize) {
@@ -103,7 +103,7 @@ impl Walk<'_> {
         let column = cell.column;
         let fits = before.is_some_and(|previous| self.resolver.column(previous) == Some(column));
         if fits {
-            self.before(at);
+            self.take_column_before(at);
         } else if let Some(next) = self.reading.items.get(at + 1)
             && matches!(next.what, What::Column(_))
             && next.from <= self.item(at).to + 1
@@ -148,7 +148,10 @@ impl Walk<'_> {
     }
 
     pub(super) fn text(&mut self, at: usize, text: String) {
-        let column = self.before(at).or_else(|| self.after(at)).or_else(|| self.resolver.label(at));
+        let column = self
+            .take_column_before(at)
+            .or_else(|| self.take_column_after(at))
+            .or_else(|| self.resolver.label(at));
         let Some(column) = column else {
             self.draft.loose.push(at);
             return;
@@ -169,10 +172,10 @@ impl Walk<'_> {
     }
 
     /// `has 'x' in its title`: the column after.
-    pub(super) fn after(&mut self, at: usize) -> Option<ColumnRef> {
+    pub(super) fn take_column_after(&mut self, at: usize) -> Option<ColumnRef> {
         let next = self.reading.items.get(at + 1)?;
         let next_is = if matches!(next.what, What::Cue(Cue::Trigger)) { at + 2 } else { at + 1 };
-        if !matches!(self.what(next_is)?, What::Column(_))
+        if !matches!(self.item_content(next_is)?, What::Column(_))
             || self.item(next_is).from > self.item(at).to + 3
         {
             return None;
@@ -186,7 +189,11 @@ impl Walk<'_> {
         let column = self.resolver.column(
             (0..at).rev().find(|at: &usize| matches!(self.item(*at).what, What::Column(_)))?,
         )?;
-        if self.schema.column(column).holds == Holds::Time { self.before(at) } else { None }
+        if self.schema.column(column).holds == Holds::Time {
+            self.take_column_before(at)
+        } else {
+            None
+        }
     }
 
     /// Months of a year: of a column of months, else of a date.
@@ -215,7 +222,9 @@ impl Walk<'_> {
                 view.holds == Holds::Time
                     || (view.holds == Holds::Number && view.required == ["month"])
             });
-        let column = before.and_then(|_| self.before(from)).or_else(|| self.dated(at, Span::Month));
+        let column = before
+            .and_then(|_| self.take_column_before(from))
+            .or_else(|| self.take_dates(at, Span::Month));
         let Some(column) = column else { return self.draft.loose.push(at) };
         let is_date = self.schema.column(column).holds == Holds::Time;
         self.day_of_month(at, column);
@@ -266,7 +275,7 @@ impl Walk<'_> {
             Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
             other => other,
         };
-        match self.date_column_before(at).or_else(|| self.dated(at, Span::Day)) {
+        match self.date_column_before(at).or_else(|| self.take_dates(at, Span::Day)) {
             Some(column) => self.filter(at, column, operator, Operand::Text(date)),
             None => self.draft.loose.push(at),
         }

@@ -78,7 +78,7 @@ impl Walk<'_> {
         &self.reading.items[at]
     }
 
-    fn what(&self, at: usize) -> Option<&What> {
+    fn item_content(&self, at: usize) -> Option<&What> {
         self.reading.items.get(at).map(|item| &item.what)
     }
 
@@ -126,9 +126,9 @@ impl Walk<'_> {
             // `for all the different colours` is for each.
             Cue::Distinct if for_all => pending.each = true,
             Cue::Distinct => pending.distinct = true,
-            Cue::Superlative(scale) => self.superlative(at, scale),
+            Cue::Superlative(scale) => self.add_superlative(at, scale),
             Cue::MostRows(up) => pending.most_rows = Some(up),
-            Cue::Frequent(up) => match self.what(at + 1) {
+            Cue::Frequent(up) => match self.item_content(at + 1) {
                 // Each product is in the list of products once: what counts is something else.
                 Some(What::Table(table))
                     if !self.names_column_of(at + 1, *table) && !self.is_within_next(at) =>
@@ -250,7 +250,7 @@ impl Walk<'_> {
         aggregated
             && near
             && (!verb || grouped)
-            && matches!(self.what(at + 1), Some(What::Column(_) | What::Table(_)))
+            && matches!(self.item_content(at + 1), Some(What::Column(_) | What::Table(_)))
     }
 
     /// Returns true if `by` stands between the only table and a column of texts, and nothing else:
@@ -286,7 +286,7 @@ impl Walk<'_> {
             let left = self
                 .pending
                 .compared
-                .or_else(|| self.before(at))
+                .or_else(|| self.take_column_before(at))
                 .or_else(|| Some(self.resolver.column_for_scale(at, scale)?.0));
             if let Some(column) = left {
                 self.compare_with(at, column, operator, function, column);
@@ -315,7 +315,7 @@ impl Walk<'_> {
 
     fn follows_column(&self, at: usize) -> bool {
         (at + 1..at + 4)
-            .map_while(|next| self.what(next))
+            .map_while(|next| self.item_content(next))
             .find(|what| {
                 !matches!(
                     what,
@@ -334,7 +334,7 @@ impl Walk<'_> {
         }
     }
 
-    fn superlative(&mut self, at: usize, scale: Scale) {
+    fn add_superlative(&mut self, at: usize, scale: Scale) {
         if self.pending.compare.is_some() {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
             return;
@@ -343,7 +343,7 @@ impl Walk<'_> {
         if scale.of.is_empty() {
             // `whose price is the highest`: the column stands before.
             let last = !matches!(
-                self.what(at + 1),
+                self.item_content(at + 1),
                 Some(
                     What::Column(_)
                         | What::Table(_)
@@ -351,7 +351,7 @@ impl Walk<'_> {
                         | What::Cue(Cue::And | Cue::Aggregate(_))
                 )
             );
-            match last.then(|| self.before(at)).flatten() {
+            match last.then(|| self.take_column_before(at)).flatten() {
                 Some(column) => self.best_by(Measure::Column(column), scale.up),
                 None => self.pending.superlative = Some(scale),
             }
@@ -370,7 +370,9 @@ impl Walk<'_> {
             self.pending.superlative = Some(Scale { of: &[], ..scale });
             return;
         }
-        if let Some(several) = self.fitting(at, scale).filter(|several| several.len() > 1) {
+        if let Some(several) =
+            self.measurable_columns(at, scale).filter(|several| several.len() > 1)
+        {
             let table = several[0].table;
             self.draft.unmeasured = Some(Unmeasured { item: at, to: at, table, up: scale.up });
             return;
@@ -384,12 +386,13 @@ impl Walk<'_> {
             scale.is_length() && next.is_some_and(|next| next.table != column.table)
         };
         let (_, turned) = self.resolver.all_measured(at, scale);
-        let fitting = self.fitting(at, scale).and_then(|fitting| fitting.first().copied());
+        let fitting =
+            self.measurable_columns(at, scale).and_then(|fitting| fitting.first().copied());
         match fitting.filter(|column| !elsewhere(*column)) {
             Some(column) => {
                 self.best_by(Measure::Column(column), scale.up != turned);
                 // `the earliest year`: the column that is named is the measure itself.
-                if matches!(self.what(at + 1), Some(What::Column(_)))
+                if matches!(self.item_content(at + 1), Some(What::Column(_)))
                     && self.resolver.column(at + 1) == Some(column)
                 {
                     self.used[at + 1] = !self.item(at + 1).head;
@@ -401,7 +404,7 @@ impl Walk<'_> {
 
     /// The columns near that a superlative may measure: those that the words after it name, as
     /// `bill` in `the longest bill`, if any.
-    fn fitting(&self, at: usize, scale: Scale) -> Option<Vec<ColumnRef>> {
+    fn measurable_columns(&self, at: usize, scale: Scale) -> Option<Vec<ColumnRef>> {
         let (columns, _) = self.resolver.all_measured(at, scale);
         let after = self.item(at).to;
         let next: Vec<&str> = self
@@ -500,7 +503,7 @@ impl Walk<'_> {
     fn names_column_of(&self, at: usize, table: usize) -> bool {
         let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
         near && !self.is_verb(at + 1)
-            && matches!(self.what(at + 1), Some(What::Column(_)))
+            && matches!(self.item_content(at + 1), Some(What::Column(_)))
             && self.resolver.column(at + 1).is_some_and(|column| column.table == table)
     }
 
@@ -555,8 +558,9 @@ impl Walk<'_> {
     /// Counts the rows of a table named before `per`, if nothing else is asked for: `flights per
     /// origin`.
     fn count_per(&mut self) {
-        let by = Some(1)
-            .filter(|at| matches!(self.what(*at), Some(What::Cue(Cue::By))) && self.counts_by(*at));
+        let by = Some(1).filter(|at| {
+            matches!(self.item_content(*at), Some(What::Cue(Cue::By))) && self.counts_by(*at)
+        });
         let Some(per) = self
             .reading
             .items

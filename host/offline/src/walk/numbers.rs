@@ -12,13 +12,13 @@ use crate::schema::{ColumnRef, Holds, Span};
 impl Walk<'_> {
     pub(super) fn number(&mut self, at: usize, number: String) {
         if matches!(
-            self.what(at + 1),
+            self.item_content(at + 1),
             Some(What::Cue(Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)))
         ) {
             self.draft.limit = number.parse().ok();
             return;
         }
-        let more = match self.what(at + 1) {
+        let more = match self.item_content(at + 1) {
             Some(What::Cue(Cue::OrMore(operator))) => Some(*operator),
             _ => None,
         };
@@ -33,7 +33,7 @@ impl Walk<'_> {
         if compared.is_none() && (self.before_is_free(at) || self.counts_next(at)) {
             let near =
                 self.reading.items.get(next).is_some_and(|item| item.from <= self.item(at).to + 3);
-            match self.what(next) {
+            match self.item_content(next) {
                 Some(What::Table(table)) if near && operator.is_some() => {
                     let table = *table;
                     let operator = operator.unwrap_or(Operator::Equal);
@@ -64,14 +64,14 @@ impl Walk<'_> {
             matches!(self.reading.tokens[before].lower.as_str(), "in" | "during")
         });
         let dated = (said_in && is_year(&number) && operator.is_none() && !self.follows_time(at))
-            .then(|| self.dated(at, Span::Year))
+            .then(|| self.take_dates(at, Span::Year))
             .flatten();
         // `more than 2000` is an amount.
         let may_be_year = is_year(&number) && scale.is_none_or(|scale| !scale.of.is_empty());
         let left = compared
             .or(year)
             .or(dated)
-            .or_else(|| self.before(at))
+            .or_else(|| self.take_column_before(at))
             .or_else(|| {
                 let is_time = |scale: &Scale| is_year(&number) && scale.of == lexicon::TIME_WORDS;
                 scale
@@ -79,7 +79,7 @@ impl Walk<'_> {
                     .and_then(|s| Some(self.resolver.column_for_scale(at, s)?.0))
             })
             .or_else(|| self.alternative(at))
-            .or_else(|| may_be_year.then(|| self.dated(at, Span::Year)).flatten());
+            .or_else(|| may_be_year.then(|| self.take_dates(at, Span::Year)).flatten());
         match left {
             Some(column) => self.filter(
                 at,
@@ -124,8 +124,8 @@ impl Walk<'_> {
             // The year is of the same date as the month.
             return match column {
                 Some(at) if self.schema.column(at).holds == Holds::Time => Some(at),
-                Some(at) => self.resolver.dated(&[at.table], Span::Year),
-                None => self.dated(at, Span::Year),
+                Some(at) => self.resolver.find_dates(&[at.table], Span::Year),
+                None => self.take_dates(at, Span::Year),
             };
         }
         let previous = self
@@ -176,13 +176,13 @@ impl Walk<'_> {
         let between = (0..at).rev().find(|i| matches!(self.item(*i).what, What::Cue(Cue::Between)));
         let after = at + 1;
         let column = between
-            .and_then(|cue| self.before(cue))
+            .and_then(|cue| self.take_column_before(cue))
             .or_else(|| {
                 matches!(operand, Operand::Number(_)).then(|| self.resolver.column(after)).flatten()
             })
             .or_else(|| match &operand {
-                Operand::Number(number) if is_year(number) => self.dated(at, Span::Year),
-                Operand::Text(_) => self.dated(at, Span::Day),
+                Operand::Number(number) if is_year(number) => self.take_dates(at, Span::Year),
+                Operand::Text(_) => self.take_dates(at, Span::Day),
                 _ => None,
             });
         match column {

@@ -22,7 +22,7 @@ enum Side {
 impl Walk<'_> {
     /// Returns true if the column refers to its own table and the question names a row at one of
     /// its ends, not a number.
-    pub(super) fn refers(&mut self, at: usize, column: ColumnRef) -> bool {
+    pub(super) fn refers_to_row(&mut self, at: usize, column: ColumnRef) -> bool {
         let item = self.item(at);
         let has_id = self.reading.tokens[item.from..item.to].iter().any(|token| token.stem == "id");
         let Some(key) = self.schema.self_reference(column).filter(|_| !has_id) else {
@@ -49,7 +49,8 @@ impl Walk<'_> {
                 field: None,
             });
             // `to Ada or Ben`.
-            let joined = matches!(self.what(place + 1), Some(What::Cue(Cue::Or | Cue::And)));
+            let joined =
+                matches!(self.item_content(place + 1), Some(What::Cue(Cue::Or | Cue::And)));
             next = self
                 .cell_of(place + 2, column.table)
                 .filter(|_| joined)
@@ -106,7 +107,7 @@ impl Walk<'_> {
         let place = (at + 1..self.reading.items.len())
             .find(|next| !may_stand_between(table, &self.item(*next).what))?;
         let cell = self.cell_of(place, table)?;
-        let between = self.between(at, place)?;
+        let between = self.plain_words_between(at, place)?;
         fn has_any(between: &[&str], words: &[&str]) -> bool {
             between.iter().any(|word| words.contains(word))
         }
@@ -131,7 +132,7 @@ impl Walk<'_> {
     fn find_name_before(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
         let place = at.checked_sub(1)?;
         let cell = self.cell_of(place, table)?;
-        let between = self.between(place, at)?;
+        let between = self.plain_words_between(place, at)?;
         let side = match self.form(at) {
             Form::Noun if between.is_empty() => Side::Manager,
             Form::Noun if between.iter().any(|word| matches!(*word, "as" | "is")) => Side::Reports,
@@ -147,15 +148,14 @@ impl Walk<'_> {
     }
 
     /// The words between two items; `None` if one of them carries meaning of its own.
-    fn between(&self, from: usize, to: usize) -> Option<Vec<&str>> {
+    fn plain_words_between(&self, from: usize, to: usize) -> Option<Vec<&str>> {
         let between = self.item(from).to..self.item(to).from;
         let named = |at: usize| {
             self.reading.items[from + 1..to].iter().any(|item| (item.from..item.to).contains(&at))
         };
-        let small = |at: &usize| is_stop(&self.reading.tokens[*at]) || named(*at);
         between
             .clone()
-            .all(|at| small(&at))
+            .all(|at| is_stop(&self.reading.tokens[at]) || named(at))
             .then(|| between.map(|at| self.reading.tokens[at].lower.as_str()).collect())
     }
 

@@ -11,7 +11,7 @@ use crate::schema::{ColumnRef, Holds, Span};
 impl Walk<'_> {
     /// The column of the time just before, else of the verb that says what happened, else of the
     /// tables that the question names.
-    pub(super) fn dated(&mut self, at: usize, span: Span) -> Option<ColumnRef> {
+    pub(super) fn take_dates(&mut self, at: usize, span: Span) -> Option<ColumnRef> {
         // `by May 2024` ends a span that no rule expresses.
         let before = self.item(at).from.checked_sub(1).map(|before| &self.reading.tokens[before]);
         fn is_end(word: &str) -> bool {
@@ -19,9 +19,9 @@ impl Walk<'_> {
         }
         let ends = before.is_some_and(|token| is_end(&token.lower));
         let found = self
-            .continued(at)
-            .or_else(|| self.happened(at))
-            .or_else(|| self.resolver.dated(&self.tables_with(at), span));
+            .dates_of_condition_before(at)
+            .or_else(|| self.take_happened(at))
+            .or_else(|| self.resolver.find_dates(&self.tables_with(at), span));
         let is_other = found.is_some() && self.follows_other_time(at);
         self.draft.unmet += usize::from(ends || is_other);
         found
@@ -55,7 +55,7 @@ impl Walk<'_> {
     }
 
     /// `after 2022 and before 2024`: the column of dates of the condition before.
-    fn continued(&self, at: usize) -> Option<ColumnRef> {
+    fn dates_of_condition_before(&self, at: usize) -> Option<ColumnRef> {
         let last = self.draft.filters.last()?;
         fn is_joining_cue(what: &What) -> bool {
             matches!(
@@ -72,7 +72,7 @@ impl Walk<'_> {
 
     /// The column of dates that a verb names: `shipped` in `orders shipped to Spain in 2024`, and
     /// in `In 2024, how many orders were shipped`.
-    fn happened(&mut self, at: usize) -> Option<ColumnRef> {
+    fn take_happened(&mut self, at: usize) -> Option<ColumnRef> {
         let before = (0..at).rev().find(|verb| self.is_free_event(*verb));
         let opens = self.item(at).from <= 2;
         let after = || {
@@ -127,7 +127,7 @@ impl Walk<'_> {
         let mut agents = Vec::new();
         let mut others = Vec::new();
         // `the 2024 orders`.
-        if let Some(What::Table(table)) = self.what(at + 1)
+        if let Some(What::Table(table)) = self.item_content(at + 1)
             && self.item(at + 1).from == self.item(at).to
         {
             named.push(*table);

@@ -81,7 +81,7 @@ impl Corpus {
     fn parse(path: &Path, bytes: Vec<u8>) -> Result<Self, CorpusError> {
         let wrong =
             |line, reason: String| CorpusError::Malformed { path: path.to_owned(), line, reason };
-        let digest = hex(&bytes);
+        let digest = sha256_hex(&bytes);
         let text =
             String::from_utf8(bytes).map_err(|_| wrong(None, "it is not UTF-8".to_owned()))?;
         let document: Manifest = toml::from_str(&text).map_err(|error| {
@@ -192,7 +192,7 @@ impl Corpus {
             return Err(FileState::Mismatch);
         }
         match read_within(&path, statement_bytes()) {
-            Ok(bytes) if hex(&bytes) == query.sha256 => Ok(bytes),
+            Ok(bytes) if sha256_hex(&bytes) == query.sha256 => Ok(bytes),
             Ok(_) => Err(FileState::Mismatch),
             Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
                 Err(FileState::Mismatch)
@@ -283,7 +283,8 @@ fn read_entry(manifest: &Path, file: &Path, description: &str) -> Result<Entry, 
     if text.trim().is_empty() {
         return Err(refused("it is empty"));
     }
-    let query = Entry { file: below, sha256: hex(&bytes), description: description.to_owned() };
+    let query =
+        Entry { file: below, sha256: sha256_hex(&bytes), description: description.to_owned() };
     check(&query).map_err(|reason| refused(&reason))?;
     Ok(query)
 }
@@ -310,6 +311,6 @@ fn folder_of(manifest: &Path) -> &Path {
     manifest.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(super) fn sha256_hex(bytes: &[u8]) -> String {
     syrch_core::text::hex(Sha256::digest(bytes))
 }

@@ -104,7 +104,7 @@ fn statements_that_are_too_large_together_are_not_read_into_memory() {
     let folder = tempfile::tempdir().unwrap();
     let sql = format!("SELECT '{}' FROM t", "x".repeat(65_000));
     fs::write(folder.path().join("0.sql"), &sql).unwrap();
-    let digest = super::manifest::hex(sql.as_bytes());
+    let digest = super::manifest::sha256_hex(sql.as_bytes());
     let entry =
         |number: usize| format!("[[queries]]\nfile = \"{number}.sql\"\nsha256 = \"{digest}\"\n");
     (1..1_100).for_each(|n| {
@@ -130,7 +130,7 @@ fn links_out_of_the_folder_are_not_followed() {
     let refused = Corpus::add(&manifest, &inside.join("a.sql"), "").unwrap_err();
     assert!(refused.to_string().contains("is not below the folder"), "{refused}");
     assert!(!manifest.exists());
-    let digest = super::manifest::hex(b"SELECT 1 FROM t");
+    let digest = super::manifest::sha256_hex(b"SELECT 1 FROM t");
     fs::write(&manifest, format!("[[queries]]\nfile = \"a.sql\"\nsha256 = \"{digest}\"\n"))
         .unwrap();
     assert_eq!(Corpus::read(&manifest).unwrap().verify(), [FileState::Mismatch]);

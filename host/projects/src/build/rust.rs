@@ -110,9 +110,12 @@ mod tests {
     fn the_folders_of_the_author_are_left_out() {
         let metadata = r#"{"packages": [
             {"name": "mine", "source": null, "manifest_path": "/home/me/mine/Cargo.toml"},
-            {"name": "syrch-plugin", "source": null, "manifest_path": "/home/me/mine/sdk/rust/Cargo.toml"},
-            {"name": "a", "source": "registry+https://x", "manifest_path": "/home/me/.cargo/registry/src/x-1/a-1.0.0/Cargo.toml"},
-            {"name": "b", "source": "registry+https://x", "manifest_path": "/home/me/.cargo/registry/src/x-1/b-1.0.0/Cargo.toml"}
+            {"name": "syrch-plugin", "source": null,
+             "manifest_path": "/home/me/mine/sdk/rust/Cargo.toml"},
+            {"name": "a", "source": "registry+https://x",
+             "manifest_path": "/home/me/.cargo/registry/src/x-1/a-1.0.0/Cargo.toml"},
+            {"name": "b", "source": "registry+https://x",
+             "manifest_path": "/home/me/.cargo/registry/src/x-1/b-1.0.0/Cargo.toml"}
         ]}"#;
         assert_eq!(
             remap_setting(metadata).unwrap(),

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::statement::{continues, may_go_on};
+use crate::statement::{continues_statement, may_go_on};
 
 /// Characters of an end-of-text token at most.
 const TOKEN: usize = 40;
@@ -210,7 +210,7 @@ pub(super) fn without_brackets(sql: &str) -> &str {
             }
         }
         let inner = inner.trim();
-        if closes_early || open != 1 || crate::statement::keyword(inner).is_none() {
+        if closes_early || open != 1 || crate::statement::first_keyword(inner).is_none() {
             break;
         }
         sql = inner;
@@ -262,7 +262,7 @@ fn measure_protected(text: &str) -> Option<usize> {
 fn comment_line_end(comment: &str, is_one_line: bool) -> Option<usize> {
     let inside = comment.strip_prefix("--")?;
     let mut breaks = inside.match_indices("\\n").map(|(at, _)| at + 2);
-    breaks.find(|at| is_one_line || continues(&comment[at + 2..]))
+    breaks.find(|at| is_one_line || continues_statement(&comment[at + 2..]))
 }
 
 /// A place of a statement that is not SQL.

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use syrch::databases::doubting;
+use syrch::databases::with_doubts;
 use syrch::syrch_core::ports::SqlQuery;
 use syrch::syrch_core::{Catalog, Table};
 
@@ -63,7 +63,7 @@ pub(super) async fn sql(
         let document = json!({"schema": "syrch.check/1", "ok": true, "facts": facts});
         return Ok(send(&served, document).into_response());
     }
-    let result = doubting(served.host.database()).run(&query).await?;
+    let result = with_doubts(served.host.database()).run(&query).await?;
     match export {
         Some(export) => export::file(&served, result, export).await,
         None => Ok(send(&served, served.program.rows(&result)).into_response()),

@@ -19,7 +19,7 @@ use syrch::report::PluginReport;
 use syrch::settings::read_settings;
 use syrch::syrch_core::ledger::Budgets;
 use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
-use syrch::{Error, Host, Observer, SearchReport, Stop, batch};
+use syrch::{Callbacks, DatabaseCheck, Error, Host, Observer, SearchReport, Stop, batch};
 use syrch_journal::{Folder, Journal};
 use syrch_mcp::{Queue, Reservation, Spending, UsedUp};
 use tokio::sync::{Mutex, watch};

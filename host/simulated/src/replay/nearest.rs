@@ -100,7 +100,7 @@ fn difference(asked: &Request, recorded: &Request) -> String {
     let differing = fields(recorded).into_iter().zip(fields(asked)).find(|(then, now)| then != now);
     match differing {
         Some(((name, then), (_, now))) => {
-            let (then, now) = around(&then, &now);
+            let (then, now) = show_difference(&then, &now);
             format!("its {name} is {then}, and here {now}")
         }
         None => "they differ in nothing that is shown".to_owned(),
@@ -117,7 +117,7 @@ fn first_line(then: &str, now: &str) -> (usize, String, String) {
         match (thens.next(), nows.next()) {
             (Some(then), Some(now)) if then == now => {}
             (Some(then), Some(now)) => {
-                let (then, now) = around(then, now);
+                let (then, now) = show_difference(then, now);
                 return (number, then, now);
             }
             (then, now) => {
@@ -131,7 +131,7 @@ fn first_line(then: &str, now: &str) -> (usize, String, String) {
 }
 
 /// Both texts around the first character that differs.
-fn around(one: &str, other: &str) -> (String, String) {
+fn show_difference(one: &str, other: &str) -> (String, String) {
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(BEFORE);
     (excerpt(one, from), excerpt(other, from))

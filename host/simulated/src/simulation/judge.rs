@@ -46,18 +46,19 @@ pub(super) fn verdict(
     match expect {
         Shape::Json(schema) => {
             let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-            let known = schema.get("properties").and_then(Value::as_object).ok_or_else(unfit)?;
+            let known =
+                schema.get("properties").and_then(Value::as_object).ok_or_else(unfit_request)?;
             let fields = known
                 .keys()
                 .map(String::as_str)
                 .filter_map(|key| Some((key.to_owned(), field(judged, key, 1.0)?)));
             let document: Map<String, Value> = fields.collect();
             let text = Value::Object(document.clone()).to_string();
-            let parsed = shape::parse(&text, expect, limits).map_err(|_| unfit())?;
+            let parsed = shape::parse(&text, expect, limits).map_err(|_| unfit_request())?;
             if document.contains_key("accepted") || document.contains_key("verdict") {
                 Ok(Written { text, parsed })
             } else {
-                Err(unfit())
+                Err(unfit_request())
             }
         }
         Shape::Yaml(keys) if keys.iter().any(|key| key == "verdict" || key == "accepted") => {
@@ -73,7 +74,7 @@ pub(super) fn verdict(
                 parsed: Some(Value::Object(parsed).to_string()),
             })
         }
-        _ => Err(unfit()),
+        _ => Err(unfit_request()),
     }
 }
 
@@ -101,8 +102,8 @@ pub(super) fn choice(
     source: &Chance,
     expect: &Shape,
 ) -> Result<Written, LlmError> {
-    let Shape::Choice(words) = expect else { return Err(unfit()) };
-    let [one, other] = words.as_slice() else { return Err(unfit()) };
+    let Shape::Choice(words) = expect else { return Err(unfit_request()) };
+    let [one, other] = words.as_slice() else { return Err(unfit_request()) };
     let is_first = match (first.accepted, second.accepted) {
         (true, false) => true,
         (false, true) => false,
@@ -112,7 +113,7 @@ pub(super) fn choice(
     Ok(Written { text: word.clone(), parsed: Some(json!(word).to_string()) })
 }
 
-fn unfit() -> LlmError {
+fn unfit_request() -> LlmError {
     LlmError::Unsupported("the simulated model has no verdict for this shape".to_owned())
 }
 

@@ -97,9 +97,13 @@ impl Menu {
         let mut read = None;
         for gold in &question.golds {
             let statement = parse(gold, &catalog.dialect);
-            if let Some((right, result)) =
-                right(gold, statement.as_ref().map(ToString::to_string), question.ordered, database)
-                    .await?
+            if let Some((right, result)) = run_expected_statement(
+                gold,
+                statement.as_ref().map(ToString::to_string),
+                question.ordered,
+                database,
+            )
+            .await?
             {
                 menu.same.push(result);
                 menu.right.push(right);
@@ -136,7 +140,7 @@ impl Menu {
 
 /// An expected statement with its result; `None` if it does not run. If its result stays the same,
 /// it is written in the form of the mutants, so that its style does not reveal that it is right.
-async fn right(
+async fn run_expected_statement(
     gold: &str,
     rewritten: Option<String>,
     ordered: bool,

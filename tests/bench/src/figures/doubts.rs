@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syrch::databases::{doubting, run_as_answer};
+use syrch::databases::{run_as_answer, with_doubts};
 use syrch::{Host, Settings, Silent};
 use syrch_core::DoubtKind;
 use syrch_guard::with_single_quotes;
@@ -62,7 +62,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 /// Runs the answers to questions about one database.
 async fn run(settings: Settings, questions: &[&Question]) -> Outcome<Found> {
     let host = Host::open(settings, &Silent).await?;
-    let database = doubting(host.database());
+    let database = with_doubts(host.database());
     let catalog = database.catalog().await?;
     let kinds = async |question: &Question, sql: &str| {
         let sql = with_single_quotes(sql, &catalog).unwrap_or_else(|| sql.to_owned());

@@ -51,13 +51,17 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
     let settings = world.settings(&endpoint)?;
     let (alone, together, ended) = world.runtime.block_on(async {
         let shared = Shared::new();
-        let innocent = Host::beside(settings.clone(), &shared, &Silent).await?;
+        let innocent = Host::open_beside(settings.clone(), &shared, &Silent).await?;
         let innocent = Arc::new(innocent);
         let mut hosts = Vec::new();
         for (role, behaviour) in BEHAVIOURS {
             hosts.push(Arc::new(
-                Host::beside(with_hostile(&settings, role, behaviour, &plugin), &shared, &Silent)
-                    .await?,
+                Host::open_beside(
+                    with_hostile(&settings, role, behaviour, &plugin),
+                    &shared,
+                    &Silent,
+                )
+                .await?,
             ));
         }
         let alone = clients(&innocent).await?;

@@ -9,7 +9,7 @@ mod evidence;
 
 use std::collections::BTreeMap;
 
-use syrch::databases::{doubting, run_as_answer};
+use syrch::databases::{run_as_answer, with_doubts};
 use syrch::{Host, Settings, Silent};
 use syrch_guard::with_single_quotes;
 use syrch_kit::recorded::{Execution, Question, SAMPLERS, questions};
@@ -144,7 +144,7 @@ fn load_questions(world: &World) -> Outcome<Vec<Vec<Asked>>> {
 /// Returns whether the host doubts the result of each answer, by question.
 async fn doubts(settings: Settings, questions: &[Question]) -> Outcome<Vec<Vec<bool>>> {
     let host = Host::open(settings, &Silent).await?;
-    let database = doubting(host.database());
+    let database = with_doubts(host.database());
     let catalog = database.catalog().await?;
     let mut all = Vec::new();
     for question in questions {

@@ -64,9 +64,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let (Some(first), Some(last)) = (reported.resident.first(), reported.resident.last()) else {
         return Err("this system does not tell how much memory a process has".into());
     };
-    let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    let first = mebibytes(*first);
-    let last = mebibytes(*last);
+    let first = *first as f64 / f64::from(1 << 20);
+    let last = *last as f64 / f64::from(1 << 20);
     let tenth = world.searches / LOOKS;
     let what = format!("memory after {} searches, against {tenth}", tenth * LOOKS);
     let asked = format!("journals and cache on, {WORKERS} at once, {} requests", endpoint.count());

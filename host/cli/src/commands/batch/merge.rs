@@ -51,7 +51,7 @@ pub(super) async fn merge(context: &Context, files: &[PathBuf]) -> Outcome {
     let mut answers = BTreeMap::new();
     for (file, path) in files.iter().enumerate() {
         read_places(files, file, &mut answers).map_err(|error| match error {
-            Unread::Io(error) => unreadable(path, &error),
+            Unread::Io(error) => unreadable_file(path, &error),
             Unread::Refused(failure) => failure,
         })?;
     }
@@ -65,14 +65,14 @@ pub(super) async fn merge(context: &Context, files: &[PathBuf]) -> Outcome {
     let places = match_answers(context, files, &questions, answers)?;
     let mut opened = Vec::new();
     for path in files {
-        opened.push(File::open(path).map_err(|error| unreadable(path, &error))?);
+        opened.push(File::open(path).map_err(|error| unreadable_file(path, &error))?);
     }
     let mut stream = context.output.stream()?;
     for place in places {
         let (Some(file), Some(path)) = (opened.get_mut(place.file), files.get(place.file)) else {
             continue;
         };
-        let text = read_answer(file, place).map_err(|error| unreadable(path, &error))?;
+        let text = read_answer(file, place).map_err(|error| unreadable_file(path, &error))?;
         stream.write(&text)?;
         if stream.is_closed() {
             return Ok(Exit::Answered);
@@ -82,7 +82,7 @@ pub(super) async fn merge(context: &Context, files: &[PathBuf]) -> Outcome {
     Ok(Exit::Answered)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+fn unreadable_file(path: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(format!("`{}`: {error}", path.display()))
         .hint("name the files that the shards of the batch wrote")
 }
@@ -149,12 +149,12 @@ fn match_answers(
     for (line, hash) in questions {
         match answers.remove(line) {
             Some(place) if place.hash == *hash => places.push(place),
-            Some(place) => return Err(foreign(files, *line, place)),
+            Some(place) => return Err(foreign_answer(files, *line, place)),
             None => missing.push(*line),
         }
     }
     if let Some((line, place)) = answers.pop_first() {
-        return Err(foreign(files, line, place));
+        return Err(foreign_answer(files, line, place));
     }
     if missing.is_empty() {
         return Ok(places);
@@ -175,7 +175,7 @@ fn match_answers(
     })
 }
 
-fn foreign(files: &[PathBuf], line: u64, place: Place) -> Failure {
+fn foreign_answer(files: &[PathBuf], line: u64, place: Place) -> Failure {
     let path = files.get(place.file).map(|path| path.display().to_string()).unwrap_or_default();
     Failure::usage(format!("the answer to line {line} in `{path}` is of another question"))
         .hint("standard input must hold the questions that all shards read")

@@ -55,8 +55,9 @@ pub(super) async fn resolve(
             },
         )?);
     }
-    let names =
-        distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());
+    let names = distinct(
+        &words.iter().map(|word| (word.short_name(), word.text.clone())).collect::<Vec<_>>(),
+    );
     let arms: Vec<(String, Settings)> = names.into_iter().zip(all).collect();
     if let Some((one, other)) = twins(&arms) {
         let one = &words[one].text;
@@ -87,7 +88,7 @@ pub(super) async fn resolve_strategies(
     for word in &words {
         all.push(configure_arm(word, flags, context, &mut plugins).await?.effective.settings);
     }
-    let short: Vec<_> = words.iter().map(|word| (word.short(), word.text.clone())).collect();
+    let short: Vec<_> = words.iter().map(|word| (word.short_name(), word.text.clone())).collect();
     let arms: Vec<(String, Settings)> = distinct(&short).into_iter().zip(all).collect();
     match twins(&arms) {
         None => Ok(arms),
@@ -153,7 +154,7 @@ async fn configure_arm(
     let mut given = Given { file: context.file.as_deref(), ..Given::new(flags, &[]) };
     let (key, value) = match &word.who {
         Who::Strategy(name) => {
-            strategies::find(name).map_err(|error| unknown(name, error))?;
+            strategies::find(name).map_err(|error| unknown_strategy(name, error))?;
             (STRATEGY.to_owned(), name)
         }
         Who::Plugin(role, plugin) => {
@@ -169,7 +170,7 @@ async fn configure_arm(
 }
 
 /// A strategy that is not there, with what may have been meant.
-fn unknown(name: &str, error: StrategyError) -> Failure {
+fn unknown_strategy(name: &str, error: StrategyError) -> Failure {
     if !matches!(error, StrategyError::Unknown { .. }) {
         return error.into();
     }

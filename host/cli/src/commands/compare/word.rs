@@ -54,7 +54,7 @@ impl Word {
     }
 
     /// A short name of the arm, with the stem of a file in place of its path.
-    pub(super) fn short(&self) -> String {
+    pub(super) fn short_name(&self) -> String {
         let who = match &self.who {
             Who::Strategy(word) if strategies::is_file(word) => stem(word),
             Who::Strategy(name) => name.clone(),
@@ -154,7 +154,7 @@ mod tests {
         let settings: Vec<_> =
             word.settings.iter().map(|(_, name, value)| (name.as_str(), value)).collect();
         assert_eq!(settings, [("solver.rounds", &json!(2)), ("policy.max_depth", &json!(1))]);
-        assert_eq!(word.short(), "decompose:solver.rounds=2,policy.max_depth=1");
+        assert_eq!(word.short_name(), "decompose:solver.rounds=2,policy.max_depth=1");
         let plugin = Word::read("solver=a:b/x.wasm:rounds=[1,2]").unwrap();
         assert_eq!(
             (plugin.who, plugin.settings.len()),
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn short_names_leave_out_folders() {
-        let short = |text: &str| Word::read(text).unwrap().short();
+        let short = |text: &str| Word::read(text).unwrap().short_name();
         assert_eq!(short("a/b/mine.yml:x=1"), "mine:x=1");
         assert_eq!(
             (short("plugins/x.wasm"), short("solver=plugins/x.wasm")),
@@ -196,7 +196,7 @@ mod tests {
         fn any_text_is_an_arm_or_refused(text in proptest::prelude::any::<String>()) {
             if let Ok(word) = Word::read(&text) {
                 proptest::prop_assert_eq!(&word.text, &text);
-                drop(word.short());
+                drop(word.short_name());
             }
         }
     }

@@ -32,7 +32,7 @@ pub(super) const NAME_MODEL: &str = "add --llm openai --base-url http://localhos
 
 /// Checks whether the endpoints on this machine answer: the default one and those of further
 /// models. For a recording or a simulated model, checks whether its file can be used.
-pub(super) async fn all(settings: &Settings) -> Vec<Check> {
+pub(super) async fn check_endpoints(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if let Some(path) = &model.replay {
         return vec![match recording_models(settings) {
@@ -100,7 +100,7 @@ async fn check(model: &ModelSettings) -> Check {
     if is_loopback(&target) {
         return match ask(&target, model).await {
             Ok(response) => check_response(&target, response, &model.model).await,
-            Err(error) => silent(&target, &error),
+            Err(error) => no_response(&target, &error),
         };
     }
     let detail = format!("{}: not contacted, not on this machine", display_url(&target));
@@ -153,7 +153,7 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
 }
 
 /// The check when there was no response.
-fn silent(target: &Url, error: &reqwest::Error) -> Check {
+fn no_response(target: &Url, error: &reqwest::Error) -> Check {
     let base = display_url(target);
     if error.is_timeout() {
         let detail =

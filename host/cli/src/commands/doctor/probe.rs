@@ -27,7 +27,7 @@ struct Own {
 }
 
 /// Measures the endpoint of the settings.
-pub(super) async fn all(settings: &Settings) -> Vec<Check> {
+pub(super) async fn measure_endpoint(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if model.replay.is_some() || model.simulated.is_some() {
         return vec![Check::warn(
@@ -49,7 +49,7 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
         }
         Err(error) => return vec![Check::from_failure("probe", error.into())],
     };
-    checks(&probe, &own(model).await)
+    checks(&probe, &ask_for_limits(model).await)
 }
 
 fn checks(probe: &Probe, own: &Own) -> Vec<Check> {
@@ -120,7 +120,7 @@ fn flags(probe: &Probe, own: &Own) -> Vec<String> {
 
 /// Asks a server on this machine for its limits: in its list of models, or under `/props` as
 /// llama.cpp has them.
-async fn own(model: &ModelSettings) -> Own {
+async fn ask_for_limits(model: &ModelSettings) -> Own {
     let Some(list) = models_of(model.provider, &model.base_url).filter(is_loopback) else {
         return Own::default();
     };

@@ -73,7 +73,7 @@ pub(crate) async fn carry_out(
         Err(error) => return Err(asking::explain_error(error, &settings, context, &watch).await),
     };
     let inputs = inputs(context, &run);
-    context.output.spares(&inputs)?;
+    context.output.refuse_to_replace(&inputs)?;
     (occasions.accepted)(&inputs)?;
     run.warnings().iter().for_each(|warning| context.console.warn(warning));
     let stop = Stop::new();

@@ -51,7 +51,7 @@ impl Document {
 
     /// The whole report as one JSON document.
     pub(crate) fn json(&self) -> Outcome<String> {
-        json::serialize_document(&self.0).map_err(Failure::unwritable)
+        json::serialize_document(&self.0).map_err(Failure::unwritable_document)
     }
 
     /// A line of JSON for each answer.
@@ -62,7 +62,7 @@ impl Document {
             .map(|row| {
                 serde_json::to_value(row)
                     .map(|value| json::line(&value))
-                    .map_err(Failure::unwritable)
+                    .map_err(Failure::unwritable_document)
             })
             .collect()
     }

@@ -54,7 +54,7 @@ pub(crate) fn run_files(folder: &Path) -> Vec<(&'static str, PathBuf)> {
 
 /// Refuses report files that would replace an input.
 pub(crate) fn spare_all(files: &[ReportFile], inputs: &[(&str, PathBuf)]) -> Outcome<()> {
-    files.iter().try_for_each(|file| file.spares(inputs))
+    files.iter().try_for_each(|file| file.refuse_to_replace(inputs))
 }
 
 /// Writes the report to all of these files.

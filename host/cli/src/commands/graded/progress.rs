@@ -33,7 +33,7 @@ impl Observer for RunWatch<'_> {
     fn on_resume(&self, resumed: &Resumed) {
         let Resumed { done, again, torn } = *resumed;
         if done > 0 {
-            self.console.note(&already(done, again));
+            self.console.note(&describe_done(done, again));
         }
         match torn {
             0 => {}
@@ -55,7 +55,7 @@ impl Observer for RunWatch<'_> {
 }
 
 /// The answers that a resumed run has already, in words.
-fn already(done: u64, again: u64) -> String {
+fn describe_done(done: u64, again: u64) -> String {
     let are = |count: u64| if count == 1 { "is" } else { "are" };
     let again = match (done, again) {
         (_, 0) => String::new(),
@@ -111,10 +111,10 @@ mod tests {
 
     #[test]
     fn counts_have_singular_and_plural() {
-        assert_eq!(already(5, 0), "5 are done already");
-        assert_eq!(already(5, 1), "5 are done already, 1 of them failed and is made again");
-        assert_eq!(already(1, 0), "1 is done already");
-        assert_eq!(already(1, 1), "1 is done already, but failed and is made again");
+        assert_eq!(describe_done(5, 0), "5 are done already");
+        assert_eq!(describe_done(5, 1), "5 are done already, 1 of them failed and is made again");
+        assert_eq!(describe_done(1, 0), "1 is done already");
+        assert_eq!(describe_done(1, 1), "1 is done already, but failed and is made again");
         let progress = Progress { done: 1, of: 1, calls: 1, ..Progress::default() };
         assert_eq!(line(&progress), "1/1 · 1 call");
     }

@@ -207,7 +207,7 @@ impl Assigned {
     }
 
     /// Reads one value, which may contain commas.
-    pub(crate) fn one(text: &str) -> Result<Self, String> {
+    pub(crate) fn read_one(text: &str) -> Result<Self, String> {
         let whole = |text: &str| {
             serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
         };
@@ -246,8 +246,8 @@ mod tests {
 
     #[test]
     fn one_value_may_hold_commas_and_a_list_is_split() {
-        assert_eq!(Assigned::one("a=1,2").unwrap().values, [json!("1,2")]);
+        assert_eq!(Assigned::read_one("a=1,2").unwrap().values, [json!("1,2")]);
         assert_eq!(Assigned::list("a=1,2").unwrap().values, [json!(1), json!(2)]);
-        assert!(Assigned::one("a").is_err() && Assigned::list("=1").is_err());
+        assert!(Assigned::read_one("a").is_err() && Assigned::list("=1").is_err());
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The first value of a text, and what follows it: nothing, or a comma and more. JSON may hold
 /// commas itself; other text ends at the first one.
-fn first(text: &str) -> (Value, &str) {
+fn split_first(text: &str) -> (Value, &str) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     if let Some(Ok(value)) = stream.next() {
         let rest = text.get(stream.byte_offset()..).unwrap_or_default().trim_start();
@@ -19,8 +19,8 @@ fn first(text: &str) -> (Value, &str) {
 
 /// The first value, which must not be nothing, and the text after its comma; `None` if there is no
 /// comma.
-fn next(text: &str) -> Result<(Value, Option<&str>), String> {
-    let (value, rest) = first(text);
+fn read_next(text: &str) -> Result<(Value, Option<&str>), String> {
+    let (value, rest) = split_first(text);
     // The empty text is written `""`.
     if value.as_str() == Some("") && !text.trim_start().starts_with('"') {
         return Err("a value is missing: write \"\" for the empty text".to_owned());
@@ -33,7 +33,7 @@ pub(crate) fn values(text: &str) -> Result<Vec<Value>, String> {
     let mut all = Vec::new();
     let mut rest = Some(text);
     while let Some(text) = rest {
-        let (value, after) = next(text)?;
+        let (value, after) = read_next(text)?;
         all.push(value);
         rest = after;
     }
@@ -49,7 +49,7 @@ pub(crate) fn settings(text: &str) -> Result<Vec<(String, Value)>, String> {
             text.split_once('=').filter(|(name, _)| !name.contains(',')).ok_or_else(|| {
                 format!("`{text}` is not NAME=VALUE; a text with a comma in it stands in quotes")
             })?;
-        let (value, after) = next(value)?;
+        let (value, after) = read_next(value)?;
         all.push((name.trim().to_owned(), value));
         rest = after;
     }

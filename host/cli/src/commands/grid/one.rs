@@ -72,7 +72,7 @@ impl One {
     }
 
     /// Returns true if there is an expected answer.
-    pub(super) fn expects(&self) -> bool {
+    pub(super) fn has_expected_answer(&self) -> bool {
         self.expected.is_some() || self.sql.is_some()
     }
 

@@ -12,7 +12,7 @@ use syrch_report::words::count;
 
 use crate::commands::Context;
 use crate::commands::graded::Inputs;
-use crate::commands::graded::text::partial;
+use crate::commands::graded::text::describe_unfinished;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::sink::{Format, json as sink, table, terminal};
@@ -90,7 +90,7 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
             .map_err(|error| Failure::usage(format!("--out `{}`: {error}", folder.display())));
     }
     FILES.iter().try_for_each(|(name, _)| {
-        let spared = Output::at("--out", &folder.join(name))?.refuse_input("--out", inputs);
+        let spared = Output::open_flag("--out", &folder.join(name))?.refuse_input("--out", inputs);
         spared.map_err(|failure| {
             failure.hint("--out replaces what its files hold; name another folder")
         })
@@ -99,7 +99,7 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
 
 /// The report as one JSON document.
 pub(crate) fn json(report: &GridReport) -> Outcome<String> {
-    Ok(sink::document(&serde_json::to_value(report).map_err(Failure::unwritable)?))
+    Ok(sink::document(&serde_json::to_value(report).map_err(Failure::unwritable_document)?))
 }
 
 /// Prints the report in the chosen format, and its warnings on standard error.
@@ -110,7 +110,7 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
         }
         Format::Markdown => context.output.write(&markdown::grid(report))?,
         Format::Json => {
-            context.document(serde_json::to_value(report).map_err(Failure::unwritable)?)?
+            context.document(serde_json::to_value(report).map_err(Failure::unwritable_document)?)?
         }
         Format::Jsonl | Format::Csv => context.rows(tables::grid(report).grid, || Value::Null)?,
     }
@@ -121,7 +121,7 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
 /// The best cells, in words and as a table.
 fn render_best(report: &GridReport, width: Option<u16>) -> String {
     let mut out = terminal::line(&headline(report)).into_owned() + "\n";
-    out += &partial(&report.basis);
+    out += &describe_unfinished(&report.basis);
     let mut grid = tables::grid(report).grid;
     let left = grid.rows.len().saturating_sub(SHOWN);
     grid.rows.truncate(SHOWN);
@@ -157,7 +157,7 @@ pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Ou
     check(folder)?;
     let mut names = Vec::new();
     for (name, text) in report.files() {
-        Output::at("--out", &folder.join(name))?.write(&text)?;
+        Output::open_flag("--out", &folder.join(name))?.write(&text)?;
         names.push(name);
     }
     context.console.note(&format!("{} are in {}", few(names), folder.display()));

@@ -114,9 +114,8 @@ fn verify(context: &Context, corpus: &Corpus) -> Outcome {
         })
         .collect();
     show(context, grid, corpus)?;
-    let count = |wanted: FileState| states.iter().filter(|state| **state == wanted).count();
-    let missing = count(FileState::Missing);
-    let changed = count(FileState::Mismatch);
+    let missing = states.iter().filter(|state| **state == FileState::Missing).count();
+    let changed = states.iter().filter(|state| **state == FileState::Mismatch).count();
     if missing + changed == 0 {
         return Ok(Exit::Answered);
     }

@@ -34,7 +34,7 @@ pub(super) async fn run(mut context: Context, word: Option<String>, flags: LoopA
     context.needs_database()?;
     let inputs: Vec<(&str, PathBuf)> =
         statement::file(&word).map(|path| ("the statement", path)).into_iter().collect();
-    flags.report.iter().try_for_each(|file| file.spares(&inputs))?;
+    flags.report.iter().try_for_each(|file| file.refuse_to_replace(&inputs))?;
     let statement = statement::read(&word)?;
     let opened = opened::open(&mut context, &flags, COPIES).await?;
     opened.check_quiescent(&flags).await?;
@@ -51,7 +51,7 @@ pub(super) async fn run(mut context: Context, word: Option<String>, flags: LoopA
 /// are others.
 pub(super) async fn resume(mut context: Context, run: &str, flags: LoopArgs) -> Outcome {
     context.needs_database()?;
-    flags.report.iter().try_for_each(|file| file.spares(&[]))?;
+    flags.report.iter().try_for_each(|file| file.refuse_to_replace(&[]))?;
     let journals = Folder::new(resume::folder(&context.config)?);
     let journal = journals.find(run).map_err(syrch::Error::from)?.path;
     let opened = opened::open(&mut context, &flags, COPIES).await?;

@@ -176,17 +176,21 @@ impl Opened {
         statement: &Named,
     ) -> Outcome<Optimized> {
         let stop = Stop::new();
-        self.interruptible(context, &stop, self.work(&statement.sql, &stop, &statement.name).run())
-            .await
+        self.run_interruptible(
+            context,
+            &stop,
+            self.work(&statement.sql, &stop, &statement.name).run(),
+        )
+        .await
     }
 
     /// Continues a run from its journal, in the same way.
     pub(super) async fn resume(&self, context: &Context, journal: &Path) -> Outcome<Optimized> {
         let stop = Stop::new();
-        self.interruptible(context, &stop, self.work("", &stop, "").resume(journal)).await
+        self.run_interruptible(context, &stop, self.work("", &stop, "").resume(journal)).await
     }
 
-    async fn interruptible(
+    async fn run_interruptible(
         &self,
         context: &Context,
         stop: &Stop,

@@ -59,7 +59,7 @@ pub(super) async fn run(mut context: Context, arguments: RunArgs) -> Outcome {
     let inputs = arguments.inputs();
     let RunArgs { manifest, resume, shard, folder, flags } = arguments;
     let shard = choose_shard(shard, &mut context)?;
-    flags.report.iter().try_for_each(|file| file.spares(&inputs))?;
+    flags.report.iter().try_for_each(|file| file.refuse_to_replace(&inputs))?;
     let corpus = Corpus::read(&manifest)?;
     let queries = corpus.lock()?;
     let Some(first) = queries.first() else {

@@ -36,8 +36,8 @@ pub(super) fn run(context: &Context, arguments: &SavedArgs) -> Outcome {
         paths.extend(find_all(&known, word)?);
     }
     let inputs: Vec<_> = paths.iter().flat_map(|path| files(path)).collect();
-    context.output.spares(&inputs)?;
-    arguments.report.iter().try_for_each(|file| file.spares(&inputs))?;
+    context.output.refuse_to_replace(&inputs)?;
+    arguments.report.iter().try_for_each(|file| file.refuse_to_replace(&inputs))?;
     let mut saved = Vec::new();
     for path in paths {
         let (header, lines) = read_corpus_run(&path).map_err(syrch::Error::from)?;

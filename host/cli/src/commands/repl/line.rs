@@ -63,12 +63,12 @@ impl<'a> Line<'a> {
             ("\\new", "") => Ok(Self::New),
             ("\\help", "") => Ok(Self::Help),
             ("\\quit", "") => Ok(Self::Quit),
-            _ => Err(unknown(command)),
+            _ => Err(unknown_command(command)),
         }
     }
 }
 
-fn unknown(command: &str) -> Failure {
+fn unknown_command(command: &str) -> Failure {
     let known = || COMMANDS.iter().map(|(name, ..)| *name);
     if known().any(|name| name == command) {
         return Failure::usage(format!("`{command}` takes nothing"));

@@ -144,13 +144,13 @@ impl Session {
         match line {
             Line::Schema(table) => schema::print(&self.context, database.as_ref(), table).await,
             Line::Sql(statement) => sql::print(&self.context, database, statement.to_owned()).await,
-            Line::Why => self.why(),
+            Line::Why => self.explain_last(),
             Line::Help => self.context.output.write(&line::help()),
             Line::Empty | Line::Question(_) | Line::Quit | Line::New => Ok(()),
         }
     }
 
-    fn why(&self) -> Outcome<()> {
+    fn explain_last(&self) -> Outcome<()> {
         let document =
             self.last.as_ref().ok_or_else(|| Failure::usage("nothing was searched yet"))?;
         if matches!(self.context.format, Format::Auto | Format::Table) {
@@ -161,7 +161,7 @@ impl Session {
 
     async fn ask(&mut self, question: &str) -> Outcome<()> {
         match self.conversation.explain(question) {
-            Some(report) if report.document.answer.is_some() => return self.why(),
+            Some(report) if report.document.answer.is_some() => return self.explain_last(),
             Some(report) => return answer::print(&self.context, &report).map(drop),
             None => {}
         }

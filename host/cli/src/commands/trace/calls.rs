@@ -18,7 +18,7 @@ pub(super) fn caller(tree: &SearchTree, call: &PortCall) -> String {
 }
 
 /// Describes a call in a line.
-pub(super) fn what(call: &PortCall) -> String {
+pub(super) fn describe_call(call: &PortCall) -> String {
     match &call.what {
         What::Model(model) => model_call(model),
         What::Statement { sql, rows, error_kind } => {
@@ -86,7 +86,7 @@ pub(super) fn grid(tree: &SearchTree, is_drawn: bool) -> Grid {
             json!(milliseconds(call.issued_us)),
             json!(took),
             json!(end(call)),
-            json!(what(call)),
+            json!(describe_call(call)),
         ];
         if is_drawn {
             row.insert(4, json!(bar(tree, call)));

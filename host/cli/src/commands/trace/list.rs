@@ -86,8 +86,10 @@ fn grid(lines: &[Line], is_for_people: bool) -> Grid {
             "bytes",
         ])
     };
-    grid.rows =
-        lines.iter().map(|line| if is_for_people { read(line) } else { exact(line) }).collect();
+    grid.rows = lines
+        .iter()
+        .map(|line| if is_for_people { read(line) } else { exact_cells(line) })
+        .collect();
     grid
 }
 
@@ -109,7 +111,7 @@ fn read(line: &Line) -> Vec<Value> {
     ]
 }
 
-fn exact(line: &Line) -> Vec<Value> {
+fn exact_cells(line: &Line) -> Vec<Value> {
     let known = line.summary.as_ref().ok();
     vec![
         json!(line.entry.run),
@@ -126,6 +128,6 @@ fn exact(line: &Line) -> Vec<Value> {
 fn document(line: &Line) -> Value {
     let names = grid(&[], false).columns;
     let path = line.entry.path.to_string_lossy();
-    let fields = names.into_iter().zip(exact(line)).chain([("path".to_owned(), json!(path))]);
+    let fields = names.into_iter().zip(exact_cells(line)).chain([("path".to_owned(), json!(path))]);
     Value::Object(fields.collect())
 }

@@ -29,7 +29,7 @@ pub(crate) fn describe(tree: &SearchTree, is_running: bool, grant: RowsGrant) ->
             "issued": call.issued,
             "by": calls::caller(tree, call),
             "port": call.port,
-            "what": calls::what(call),
+            "what": calls::describe_call(call),
             "end": calls::end(call),
             "state": call.end.name(),
             "kind": match &call.what {
@@ -65,7 +65,7 @@ fn describe_round(round: &Round) -> Value {
 /// The lines on a task.
 fn describe_task(task: &TaskNode) -> Vec<String> {
     let about: Vec<String> = std::iter::once(words::ending(task))
-        .chain(words::after(task))
+        .chain(words::describe_dependencies(task))
         .chain(words::kinship(task))
         .chain(words::attempts(task))
         .collect();
@@ -74,7 +74,7 @@ fn describe_task(task: &TaskNode) -> Vec<String> {
     });
     std::iter::once(about.join("; "))
         .chain(words::describe_plan(task))
-        .chain(words::visits(task))
+        .chain(words::describe_visits(task))
         .chain(rewards)
         .collect()
 }

@@ -18,10 +18,10 @@ use crate::failure::Outcome;
 /// the output is the recorded one, byte for byte. Else the database is asked again, with today's
 /// plugins, and only the model's replies come from the journal.
 pub(super) async fn run(context: Context, run: &str, is_strict: bool) -> Outcome {
-    if is_strict { strict(&context, run).await } else { again(context, run).await }
+    if is_strict { replay_strictly(&context, run).await } else { search_again(context, run).await }
 }
 
-async fn strict(context: &Context, run: &str) -> Outcome {
+async fn replay_strictly(context: &Context, run: &str) -> Outcome {
     let (_, journal) = open(context, run)?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host =
@@ -36,7 +36,7 @@ async fn strict(context: &Context, run: &str) -> Outcome {
     answer::finish(context, &report?)
 }
 
-async fn again(mut context: Context, run: &str) -> Outcome {
+async fn search_again(mut context: Context, run: &str) -> Outcome {
     let (path, journal) = open(&context, run)?;
     if !journal.header.kind.is_search() {
         let run = &journal.header.run;

@@ -48,8 +48,8 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
             Failure::usage("`--html FILE` and `-o FILE` name two places").hint("give one of them")
         );
     }
-    let output =
-        page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::at("--html", path))?;
+    let output = page_path
+        .map_or_else(|| Ok(context.output.clone()), |path| Output::open_flag("--html", path))?;
     let (path, journal) = super::open(context, &arguments.run)?;
     output.refuse_input(
         if page_path.is_some() { "--html" } else { "-o" },
@@ -249,8 +249,11 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
 fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: bool) {
     let (first, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
     let is_good = task.ending.as_ref().is_some_and(syrch::syrch_core::Ending::is_success);
-    let about =
-        words::after(task).into_iter().chain(words::kinship(task)).collect::<Vec<_>>().join("; ");
+    let about = words::describe_dependencies(task)
+        .into_iter()
+        .chain(words::kinship(task))
+        .collect::<Vec<_>>()
+        .join("; ");
     let parts = [
         (Style::Strong, task.id.clone()),
         (Style::Mark, if is_answer { "(answer)".to_owned() } else { String::new() }),
@@ -268,7 +271,7 @@ fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: b
     if let Some(attempts) = words::attempts(task) {
         picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Dim, attempts)]);
     }
-    for visits in words::visits(task) {
+    for visits in words::describe_visits(task) {
         picture.line(&format!("{next}  "), &format!("{next}    "), &[(Style::Dim, visits)]);
     }
     for (place, candidate) in task.candidates.iter().enumerate() {

@@ -72,7 +72,7 @@ pub(super) fn reason(task: &TaskNode) -> Option<String> {
 }
 
 /// Writes what a task waits for.
-pub(super) fn after(task: &TaskNode) -> Option<String> {
+pub(super) fn describe_dependencies(task: &TaskNode) -> Option<String> {
     if task.depends_on.is_empty() {
         return None;
     }
@@ -191,7 +191,7 @@ pub(super) fn attempts(task: &TaskNode) -> Option<String> {
 
 /// The nodes of a flow that were visited, a line for each branch: the node, and in brackets what it
 /// ended with beside `default`.
-pub(super) fn visits(task: &TaskNode) -> Vec<String> {
+pub(super) fn describe_visits(task: &TaskNode) -> Vec<String> {
     let mut branches: Vec<u64> = task.visits.iter().map(|visit| visit.branch).collect();
     branches.sort_unstable();
     branches.dedup();

@@ -79,12 +79,12 @@ impl Reader<'_> {
     ) -> Value {
         let fields = mapping.fields();
         let mut entry = Map::new();
-        for (name, value) in self.pairs(mapping.what(), content) {
+        for (name, value) in self.pairs(mapping.entry_noun(), content) {
             let Some(field) = fields.iter().find(|field| field.name == name.value) else {
                 let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
-                self.unknown(
+                self.report_unknown(
                     name.referenced,
-                    &format!("key of {}", mapping.what()),
+                    &format!("key of {}", mapping.entry_noun()),
                     &name.value,
                     &known,
                 );

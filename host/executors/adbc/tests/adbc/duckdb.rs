@@ -383,10 +383,9 @@ async fn without_the_guard_nothing_is_written_and_no_file_is_read() {
     let direct = shop.open(Limits::default()).await;
     let folder = shop.file.parent().unwrap().to_owned();
     let before = fs::read(&shop.file).unwrap();
-    let path = |name: &str| folder.join(name).display().to_string();
-    let csv = path("out.csv");
-    let other = path("other.duckdb");
-    let export = path("export");
+    let csv = folder.join("out.csv").display().to_string();
+    let other = folder.join("other.duckdb").display().to_string();
+    let export = folder.join("export").display().to_string();
     for sql in [
         "CREATE TABLE made (a INTEGER)".to_owned(),
         "INSERT INTO orders VALUES (11, 1, 1)".to_owned(),

@@ -76,11 +76,10 @@ impl Server {
         let server = Self(command.spawn().unwrap());
         let started = Instant::now();
         while !fs::read_to_string(folder.join("log")).unwrap().contains("ready for connections") {
-            let log = || fs::read_to_string(folder.join("log")).unwrap();
             assert!(
                 started.elapsed() < Duration::from_secs(60),
                 "the server does not start: {}",
-                log()
+                fs::read_to_string(folder.join("log")).unwrap()
             );
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -126,7 +126,7 @@ async fn analyse(
     let prepared = pinned.client().prepare(sql).await;
     let tree = pinned.tree();
     if prepared.is_err() && pinned.is_exhausted() {
-        return Err(unreadable(tree::Unreadable::TooLong.to_string()));
+        return Err(unreadable_plan(tree::Unreadable::TooLong.to_string()));
     }
     pinned.each(&QUIET).await.map_err(|error| failed(&error))?;
     let statement = match prepared {
@@ -150,15 +150,15 @@ async fn analyse(
     Ok(Ok((used, objects)))
 }
 
-fn unreadable(reason: String) -> SqlError {
+fn unreadable_plan(reason: String) -> SqlError {
     let message = format!("the server's analysis of the statement cannot be checked: {reason}");
     SqlError::new(SqlErrorKind::Denied, message).rule("tree")
 }
 
 /// Returns the objects that an analysed statement uses.
 fn read_uses(tree: Option<&str>, sql: &str) -> Result<Used, SqlError> {
-    let tree = tree.ok_or_else(|| unreadable("it reported none".to_owned()))?;
-    let nodes = tree::read(tree).map_err(|error| unreadable(error.to_string()))?;
+    let tree = tree.ok_or_else(|| unreadable_plan("it reported none".to_owned()))?;
+    let nodes = tree::read(tree).map_err(|error| unreadable_plan(error.to_string()))?;
     let used = analysed::check(&nodes)?;
     let has_times = lists::TIMES.iter().any(|time| used.types.contains(time));
     match clock_word(sql).filter(|_| has_times) {

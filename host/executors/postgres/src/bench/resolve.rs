@@ -165,11 +165,10 @@ impl Objects {
         let mut tables = BTreeSet::new();
         for oid in used.relations.iter().chain(&used.only) {
             let table = self.get('r', *oid)?;
-            let is_it = |known: &&syrch_core::Table| {
+            let Some(known) = catalog.tables.iter().find(|known: &&syrch_core::Table| {
                 known.name == table.name
                     && known.schema_name.as_deref() == Some(table.schema.as_str())
-            };
-            let Some(known) = catalog.tables.iter().find(is_it) else {
+            }) else {
                 return Err(refuse(
                     "granted-tables",
                     &table.name,

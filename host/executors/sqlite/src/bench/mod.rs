@@ -355,12 +355,11 @@ impl Bench for SqliteBench {
             let wall = started.elapsed();
             let cpu = threads::cpu_time().saturating_sub(cpu);
             drop(rows);
-            let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             let steps = compiled.get_status(StatementStatus::VmStep).cast_unsigned();
             let work = (wall < COUNTED).then_some(u64::from(steps));
             Ok(Timing {
-                wall_ns: nanoseconds(wall),
-                cpu_ns: Some(nanoseconds(cpu)),
+                wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+                cpu_ns: Some(u64::try_from(cpu.as_nanos()).unwrap_or(u64::MAX)),
                 work,
                 rows: count,
             })

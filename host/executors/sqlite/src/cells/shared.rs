@@ -179,10 +179,9 @@ impl Inner {
         let store = self.config.values.as_ref();
         let grant = self.config.tables.join(",");
         let state = identity()?;
-        let load = || store.and_then(|store| store.load(&self.path, &grant, &state));
         let draft = match resumed {
             Some(values) => values.resume(time),
-            None => match load() {
+            None => match store.and_then(|store| store.load(&self.path, &grant, &state)) {
                 Some(values) if !values.is_partial => {
                     return Ok(Built {
                         version,

@@ -5,13 +5,19 @@ use syrch_core::{Catalog, Hit, Table, Value};
 use syrch_sqlite::SqliteDatabase;
 
 const SCRIPT: &str = r#"
-    CREATE TABLE "order"("group" INTEGER PRIMARY KEY, "select" TEXT NOT NULL, "a b" REAL, total GENERATED ALWAYS AS ("a b" * 2) STORED);
-    INSERT INTO "order"("group", "select", "a b") VALUES (1, 'gold', 2), (2, 'silver', NULL), (7, 'gold', 4);
-    CREATE TABLE line(order_id INT, nr INT, city TEXT, PRIMARY KEY(nr, order_id), FOREIGN KEY(order_id) REFERENCES "ORDER") WITHOUT ROWID;
-    INSERT INTO line VALUES (1, 1, 'New York'), (1, 2, 'Newark'), (2, 1, 'Los Angeles'), (2, 2, NULL);
+    CREATE TABLE "order"("group" INTEGER PRIMARY KEY, "select" TEXT NOT NULL, "a b" REAL,
+        total GENERATED ALWAYS AS ("a b" * 2) STORED);
+    INSERT INTO "order"("group", "select", "a b") VALUES
+        (1, 'gold', 2), (2, 'silver', NULL), (7, 'gold', 4);
+    CREATE TABLE line(order_id INT, nr INT, city TEXT, PRIMARY KEY(nr, order_id),
+        FOREIGN KEY(order_id) REFERENCES "ORDER") WITHOUT ROWID;
+    INSERT INTO line VALUES
+        (1, 1, 'New York'), (1, 2, 'Newark'), (2, 1, 'Los Angeles'), (2, 2, NULL);
     CREATE TABLE part(o INT, n INT, FOREIGN KEY(n, o) REFERENCES line(nr, order_id));
     CREATE TABLE blobs(b BLOB, long TEXT); INSERT INTO blobs VALUES (x'00', hex(zeroblob(500)));
-    CREATE UNIQUE INDEX one ON line(city, nr); CREATE INDEX some ON line(nr) WHERE city IS NOT NULL; CREATE INDEX low ON line(lower(city));
+    CREATE UNIQUE INDEX one ON line(city, nr);
+    CREATE INDEX some ON line(nr) WHERE city IS NOT NULL;
+    CREATE INDEX low ON line(lower(city));
     CREATE VIEW "my view" AS SELECT city AS place FROM line;
     CREATE VIRTUAL TABLE notes USING fts5(title);
 "#;

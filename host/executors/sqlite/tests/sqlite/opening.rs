@@ -212,12 +212,11 @@ fn lock_of_this_process(path: &std::path::Path) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt;
     let inode = std::fs::metadata(path).unwrap().ino();
     let locks = std::fs::read_to_string("/proc/locks").unwrap();
-    let own = |line: &&str| {
+    let line = locks.lines().find(|line: &&str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         words.get(4) == Some(&std::process::id().to_string().as_str())
             && words.get(5).is_some_and(|place| place.ends_with(&format!(":{inode}")))
-    };
-    let line = locks.lines().find(own)?;
+    })?;
     Some(if line.contains("READ") { "READ" } else { "WRITE" })
 }
 

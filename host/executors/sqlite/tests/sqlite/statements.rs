@@ -569,13 +569,13 @@ fn memory_is_counted_for_each_statement() {
          SELECT count(*) FROM (SELECT n, hex(randomblob(500)) AS x FROM r ORDER BY x LIMIT 4000)",
     );
     runtime().block_on(async {
-        let run = || database.run(&sort);
         let beside = async {
             for _ in 0..3 {
                 database.run(&harmless).await.unwrap();
             }
         };
-        let (a, b, c, ()) = tokio::join!(run(), run(), run(), beside);
+        let (a, b, c, ()) =
+            tokio::join!(database.run(&sort), database.run(&sort), database.run(&sort), beside);
         for error in [a, b, c].map(|result| result.unwrap_err()) {
             assert_eq!(
                 (error.kind, error.rule.as_deref()),

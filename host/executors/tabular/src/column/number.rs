@@ -317,10 +317,9 @@ pub(super) struct Decided {
 
 impl Numbers {
     pub(super) fn new(decimal: Option<Decimal>) -> Self {
-        let form = |own: Decimal| Form::new(own, decimal.is_none_or(|given| given == own));
         Self {
-            point: form(Decimal::Point),
-            comma: form(Decimal::Comma),
+            point: Form::new(Decimal::Point, decimal.is_none_or(|given| given == Decimal::Point)),
+            comma: Form::new(Decimal::Comma, decimal.is_none_or(|given| given == Decimal::Comma)),
             differs: false,
             unit: None,
             other_unit: None,

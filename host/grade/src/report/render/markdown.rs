@@ -53,7 +53,7 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
             }
         },
         Section::Notes => notes(out, report.basis()),
-        Section::Suite => about(out, report.head(), report.basis()),
+        Section::Suite => write_head(out, report.head(), report.basis()),
         Section::RightAnswers | Section::Arms | Section::Pairs => {
             for (place, one) in tables::for_section(report, section).iter().enumerate() {
                 // The first tables say by their heads what they are.
@@ -257,7 +257,7 @@ pub fn grid(report: &GridReport) -> String {
     notes(&mut out, &report.basis);
     out += &table(&tables::grid(report).grid);
     out.push('\n');
-    about(&mut out, &report.head, &report.basis);
+    write_head(&mut out, &report.head, &report.basis);
     out.truncate(out.trim_end().len());
     out + "\n"
 }
@@ -290,7 +290,7 @@ fn notes(out: &mut String, basis: &Basis) {
 }
 
 /// The suite and the rule.
-fn about(out: &mut String, head: &ReportHead, basis: &Basis) {
+fn write_head(out: &mut String, head: &ReportHead, basis: &Basis) {
     let suite = &head.suite;
     let short: String = suite.digest.chars().take(12).collect();
     let questions = count(suite.questions, "question");

@@ -33,7 +33,8 @@ pub fn for_section(report: &RunReport, section: Section) -> Vec<Table> {
     let pairs = || compare.iter().flat_map(|compare| &compare.pairs);
     match section {
         Section::RightAnswers => benchmark.map_or_else(Vec::new, |report| {
-            let mut tables = vec![rules(&report.figures, &report.basis.rule), others(report)];
+            let mut tables =
+                vec![rules(&report.figures, &report.basis.rule), other_figures(report)];
             tables.extend(origins(&report.figures));
             tables.extend(all_right(&report.all_right));
             tables
@@ -45,7 +46,7 @@ pub fn for_section(report: &RunReport, section: Section) -> Vec<Table> {
         }),
         Section::Pairs => compare.map(self::pairs).into_iter().collect(),
         Section::Ends => vec![match report {
-            RunReport::Benchmark(report) => ends(&report.figures),
+            RunReport::Benchmark(report) => table_of_ends(&report.figures),
             RunReport::Compare(report) => ends_of_arms(report),
         }],
         Section::Costs => benchmark.map(|report| costs(&report.figures)).into_iter().collect(),
@@ -242,7 +243,7 @@ fn chance_cells(one: &AllRight) -> [Value; 4] {
 }
 
 /// Makes the table of the other figures: soft-F1 and speed.
-fn others(report: &BenchmarkReport) -> Table {
+fn other_figures(report: &BenchmarkReport) -> Table {
     let mut table = Table::new("Other figures", ["figure", "value"]);
     table.row([json!("mean soft-F1"), json!(decimal(report.figures.soft_f1, 3))]);
     if let Some(share) = &report.figures.conversations {
@@ -259,7 +260,7 @@ fn r_ves_name(repeats: u32) -> String {
     format!("R-VES (each pair timed {})", count(repeats, "time"))
 }
 
-fn ends(figures: &Figures) -> Table {
+fn table_of_ends(figures: &Figures) -> Table {
     let mut table = Table::new("How the searches ended", ["end", "questions"]);
     let ends = &figures.ends;
     for (name, count) in [
@@ -514,7 +515,6 @@ fn pairs(report: &CompareReport) -> Table {
     ];
     let mut table = Table::new("Pairs (second minus first, in points)", columns);
     for pair in &report.pairs {
-        let p = |p: f64| json!(p_value(p).trim_start_matches("= "));
         table.row([
             json!(pair.first),
             json!(pair.second),
@@ -523,8 +523,8 @@ fn pairs(report: &CompareReport) -> Table {
             json!(pair.c),
             json!(points(pair.difference)),
             json!(point_interval(pair.interval)),
-            p(pair.mcnemar),
-            p(pair.holm),
+            json!(p_value(pair.mcnemar).trim_start_matches("= ")),
+            json!(p_value(pair.holm).trim_start_matches("= ")),
             json!(figure(pair.minimum_detectable.map(words::points))),
             json!(e_value(pair.e_process.value)),
         ]);

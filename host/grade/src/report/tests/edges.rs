@@ -133,9 +133,9 @@ fn assert_no_slips(texts: &[String]) {
         for noun in nouns {
             // `11 questions` and `1.1 questions` are right.
             let slip = format!("1 {noun}");
-            let is_one =
-                |at: usize| !text[..at].ends_with(|c: char| c.is_ascii_digit() || c == '.');
-            let found = text.match_indices(&slip).find(|(at, _)| is_one(*at));
+            let found = text
+                .match_indices(&slip)
+                .find(|(at, _)| !text[..*at].ends_with(|c: char| c.is_ascii_digit() || c == '.'));
             assert_eq!(found.map(|(at, _)| &text[at.saturating_sub(40)..]), None, "{slip}");
         }
     }

@@ -62,27 +62,26 @@ async fn a_file_that_cannot_be_used_is_refused_before_anything_is_asked() {
     let folder = syrch_kit::scratch();
     let recorded = suite(folder.path());
     let settings = settings(&folder.path().join("farm.sqlite"), &recorded);
-    let opened = || Host::open(settings.clone(), &Silent);
     let good = std::fs::read_to_string(&recorded).unwrap();
     std::fs::write(
         &recorded,
         good.replace("\"sql\":\"SELECT COUNT(*) + 22", "\"text\":\"SELECT COUNT(*) + 22"),
     )
     .unwrap();
-    let error = opened().await.map(drop).unwrap_err();
+    let error = Host::open(settings.clone(), &Silent).await.map(drop).unwrap_err();
     assert!(
         matches!(&error, Error::Unfit(text) if text.contains("line 2: missing field `sql`")),
         "{error}"
     );
     std::fs::write(&recorded, good).unwrap();
     std::fs::remove_file(folder.path().join("questions.jsonl")).unwrap();
-    let error = opened().await.map(drop).unwrap_err();
+    let error = Host::open(settings.clone(), &Silent).await.map(drop).unwrap_err();
     assert!(
         matches!(&error, Error::Unfit(text) if text.contains("no file `questions.jsonl`")),
         "{error}"
     );
     std::fs::write(&recorded, "{\"id\": 1}\n").unwrap();
-    let error = opened().await.map(drop).unwrap_err();
+    let error = Host::open(settings.clone(), &Silent).await.map(drop).unwrap_err();
     assert!(
         matches!(
             &error, Error::Unfit(text) if text.contains("recorded answers (`id` and `candidates`")

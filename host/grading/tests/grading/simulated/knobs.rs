@@ -57,9 +57,8 @@ async fn skill_makes_right_answers_more_frequent_and_the_seed_says_which() {
         shares.is_sorted() && shares[0] == 0.0 && shares[4] == 1.0 && shares[1] < shares[3],
         "{shares:?}"
     );
-    let under = |seed| shop.provider(seed, |knobs| knobs.skill = -4.0);
-    let one = samples(&under(0), &shop.catalog, 40).await;
-    let other = samples(&under(1), &shop.catalog, 40).await;
+    let one = samples(&shop.provider(0, |knobs| knobs.skill = -4.0), &shop.catalog, 40).await;
+    let other = samples(&shop.provider(1, |knobs| knobs.skill = -4.0), &shop.catalog, 40).await;
     assert_ne!(one, other);
 }
 

@@ -21,10 +21,10 @@ async fn a_reply_follows_from_its_call_whatever_the_order() {
     let database = shop(folder.path()).await;
     let catalog = database.catalog().await.unwrap();
     let knobs = SimulatedKnobs { skill: -1.5, ..SimulatedKnobs::default() };
-    let of = || provider(&suite(&[GOLD]), &database, 5, knobs.clone());
-    let forward = samples(&of(), &catalog, 24).await;
-    let backward = of();
-    let together = of();
+    let forward =
+        samples(&provider(&suite(&[GOLD]), &database, 5, knobs.clone()), &catalog, 24).await;
+    let backward = provider(&suite(&[GOLD]), &database, 5, knobs.clone());
+    let together = provider(&suite(&[GOLD]), &database, 5, knobs.clone());
     for sample in (0..24).rev() {
         let call = call(QUESTION, &catalog, Purpose::Generate, sample, Vec::new());
         assert_eq!(answer(&backward, &call).await.unwrap(), forward[sample as usize]);

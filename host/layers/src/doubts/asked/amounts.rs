@@ -258,10 +258,10 @@ impl Asked<'_> {
         }
         let words: Vec<&str> = self.question.words().collect();
         let names = self.names();
-        let is_named = |noun: &str| names.contains(&stem(noun));
         let behind = words.windows(2).find_map(|pair| {
             let is_unit = pair[0] == "per" && UNITS.contains(&pair[1].trim_end_matches('s'));
-            (PER.contains(&pair[0]) && !is_unit && is_named(pair[1])).then_some(pair[1])
+            (PER.contains(&pair[0]) && !is_unit && names.contains(&stem(pair[1])))
+                .then_some(pair[1])
         });
         let by = match words.as_slice() {
             // Something is done by the last one.
@@ -270,7 +270,7 @@ impl Asked<'_> {
             {
                 None
             }
-            [.., "by", noun] if is_named(noun) => Some(*noun),
+            [.., "by", noun] if names.contains(&stem(noun)) => Some(*noun),
             _ => None,
         };
         let noun = behind.or(by)?;

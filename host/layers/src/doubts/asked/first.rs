@@ -81,7 +81,7 @@ impl Asked<'_> {
         let is_other = match self.outline.limit {
             // A table with fewer rows has no more.
             Some(limit) => limit < number && rows >= limit || limit > number && rows > number,
-            None => rows > number && !self.chooses(),
+            None => rows > number && !self.may_choose_rows(),
         };
         let is_inside = [')', ' ']
             .iter()
@@ -94,7 +94,7 @@ impl Asked<'_> {
     }
 
     /// Returns true if the statement may choose rows by anything but its own LIMIT.
-    fn chooses(&self) -> bool {
+    fn may_choose_rows(&self) -> bool {
         self.facts.functions.iter().any(|function: &String| CHOOSING.contains(&function.as_str()))
             || !self.lacks("LIMIT")
             || !self.lacks("FETCH")
@@ -138,7 +138,7 @@ impl Asked<'_> {
             || !self.question.begins_with(&[&["what", "which", "who"]])
             || self.question.has_any(PER)
             || self.question.has_any(SORTED)
-            || self.chooses()
+            || self.may_choose_rows()
         {
             return None;
         }
@@ -156,7 +156,7 @@ impl Asked<'_> {
     }
 
     /// The doubt about rows in no order where one is asked for.
-    pub(super) fn unsorted(&self) -> Option<Doubt> {
+    pub(super) fn doubt_order(&self) -> Option<Doubt> {
         if self.results.row_count() < 2 || !self.question.has_any(SORTED) || !self.lacks("ORDER BY")
         {
             return None;

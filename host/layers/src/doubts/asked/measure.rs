@@ -79,9 +79,9 @@ impl Asked<'_> {
         }
         let things = self.things(measured);
         let asked = self
-            .who()
-            .or_else(|| self.which(measured, &things))
-            .or_else(|| self.superlative(measured, &things))?;
+            .person_noun()
+            .or_else(|| self.noun_of_which(measured, &things))
+            .or_else(|| self.noun_of_superlative(measured, &things))?;
         let text = format!(
             "the question asks for {asked}, and the result is only its {}",
             measured.column
@@ -101,7 +101,7 @@ impl Asked<'_> {
         {
             return None;
         }
-        let asked = self.who().or_else(|| {
+        let asked = self.person_noun().or_else(|| {
             let noun = self.question.word(self.question.start() + 1)?;
             let is_asked = self.question.begins_with(&[&["what", "which"]]);
             let is_thing = !VERBS.contains(&noun) && !AMOUNTS.contains(&noun);
@@ -168,12 +168,12 @@ impl Asked<'_> {
         names.flat_map(|name| stems(name)).collect()
     }
 
-    fn who(&self) -> Option<String> {
+    fn person_noun(&self) -> Option<String> {
         (self.question.first() == Some("who")).then(|| "somebody".to_owned())
     }
 
     /// The noun behind *which* or *what*.
-    fn which(&self, measured: &ColumnName, things: &HashSet<String>) -> Option<String> {
+    fn noun_of_which(&self, measured: &ColumnName, things: &HashSet<String>) -> Option<String> {
         let start = self.question.start();
         let noun = self.question.word(start + 1)?;
         let is_asked = self.question.begins_with(&[&["what", "which"]]) && !VERBS.contains(&noun);
@@ -182,7 +182,11 @@ impl Asked<'_> {
     }
 
     /// The noun behind the first superlative, if no word asks for the measure.
-    fn superlative(&self, measured: &ColumnName, things: &HashSet<String>) -> Option<String> {
+    fn noun_of_superlative(
+        &self,
+        measured: &ColumnName,
+        things: &HashSet<String>,
+    ) -> Option<String> {
         if self.question.has_any(MEASURES) {
             return None;
         }

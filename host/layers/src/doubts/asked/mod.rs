@@ -165,7 +165,7 @@ impl Asked<'_> {
             self.other_rows(),
             self.first_of_none(),
             self.all_for_first(),
-            self.unsorted(),
+            self.doubt_order(),
             self.number_alone(),
             self.counted_again(),
             self.too_many(),

@@ -7,7 +7,7 @@ use crate::shape::confidence;
 use crate::shape::marks::mark;
 use crate::shape::mend::{Curly, hides_line, is_damaged, mend};
 use crate::shape::prose::{Fence, blocks};
-use crate::statement::{Reader, Standing, ends_with_separator, keyword, looks_like_query};
+use crate::statement::{Reader, Standing, ends_with_separator, first_keyword, looks_like_query};
 
 /// Languages of a fence that does not hold SQL.
 const NOT_SQL: [&str; 12] = [
@@ -157,10 +157,10 @@ fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> 
     let mut found: Vec<Found> = Vec::new();
     for part in reader.split(code, 0..code.len()) {
         let sql = &code[part.clone()];
-        let standing = match reader.standing(sql) {
+        let standing = match reader.classify(sql) {
             Some(Standing::Other) if !is_labelled => continue,
             Some(standing) => standing,
-            None if looks_like_query(sql) || (is_labelled && keyword(sql).is_some()) => {
+            None if looks_like_query(sql) || (is_labelled && first_keyword(sql).is_some()) => {
                 Standing::Broken
             }
             None => continue,
@@ -267,7 +267,7 @@ fn statement_around(
             let ends = std::iter::once(end).chain(lines).take(MOST_LINES);
             for end in ends.filter(|end| *end > start) {
                 let size = text[head..end].trim_end().len();
-                if reader.standing(&text[head..head + size]) == Some(Standing::Other) {
+                if reader.classify(&text[head..head + size]) == Some(Standing::Other) {
                     return Some(head..head + size);
                 }
             }
@@ -284,18 +284,18 @@ fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String
     // A paragraph ends at a semicolon, with which a character reference ends too.
     let near = text.get(start..=paragraph).unwrap_or(&text[start..paragraph]);
     let is_damaged = is_damaged(near) || hides_line(near, true);
-    if !is_damaged && let Some(end) = reader.longest(text, start) {
+    if !is_damaged && let Some(end) = reader.find_longest(text, start) {
         return Some((vec![text[start..end].to_owned()], end));
     }
     let mended = [Curly::Names, Curly::Texts].into_iter().filter_map(|curly| mend(rest, curly));
     let mut queries: Vec<String> = mended
-        .filter_map(|mended| reader.longest(&mended, 0).map(|end| mended[..end].to_owned()))
+        .filter_map(|mended| reader.find_longest(&mended, 0).map(|end| mended[..end].to_owned()))
         .collect();
     queries.dedup();
     if !queries.is_empty() {
         return Some((queries, paragraph));
     }
-    let end = reader.longest(text, start).filter(|_| is_damaged)?;
+    let end = reader.find_longest(text, start).filter(|_| is_damaged)?;
     Some((vec![text[start..end].to_owned()], end))
 }
 
@@ -326,7 +326,7 @@ fn starts(text: &str, lines: bool) -> Vec<usize> {
         // A line break that is written as `\n` belongs to no word.
         let is_broken = word.starts_with('n') && text[..from].ends_with('\\');
         let start = from + usize::from(is_broken);
-        if keyword(&word[start - from..]).is_some()
+        if first_keyword(&word[start - from..]).is_some()
             && (!lines || is_at_line_start(text, start))
             && found.len() < MOST
         {

@@ -488,9 +488,8 @@ impl Database {
             if text.contains('%') || !text.chars().any(char::is_alphabetic) {
                 continue;
             }
-            let quoted = |name: &str| Dialect::Sqlite.quote(name);
-            let table = quoted(&self.catalog.tables[place.0].0);
-            let column = quoted(self.catalog.name(*place));
+            let table = Dialect::Sqlite.quote(&self.catalog.tables[place.0].0);
+            let column = Dialect::Sqlite.quote(self.catalog.name(*place));
             let is_equal = if reading.any_case {
                 format!("lower({column}) = lower(?1)")
             } else {

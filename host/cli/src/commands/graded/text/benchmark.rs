@@ -69,7 +69,7 @@ pub(super) fn hardness(mut table: Table) -> Option<Table> {
 
 /// The databases with the lowest shares of right answers. `None` if the suite has one database, or
 /// all answers are right.
-pub(super) fn worst(rows: &[ResultRow]) -> Option<Table> {
+pub(super) fn worst_databases(rows: &[ResultRow]) -> Option<Table> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in rows {
         let count = counts.entry(&row.db).or_default();

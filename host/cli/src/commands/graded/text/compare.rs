@@ -26,7 +26,7 @@ pub(super) fn pareto(report: &CompareReport) -> String {
 }
 
 /// The first questions that only one of two arms answers right.
-pub(super) fn flips(pair: &PairReport) -> String {
+pub(super) fn list_flips(pair: &PairReport) -> String {
     if pair.flipped.is_empty() {
         return String::new();
     }

@@ -32,7 +32,7 @@ fn render_section(
             report.pairs.iter().map(|pair| line(&pair.verdict)).collect()
         }
         // The warnings go to standard error.
-        (Section::Notes, _) => partial(report.basis()),
+        (Section::Notes, _) => describe_unfinished(report.basis()),
         (
             Section::RightAnswers
             | Section::Arms
@@ -52,10 +52,10 @@ fn render_section(
             drawn(own.into_iter().filter_map(|table| filter_fields(table, slices)).collect())
         }
         (Section::Flipped, RunReport::Compare(report)) => {
-            report.pairs.iter().map(compare::flips).collect()
+            report.pairs.iter().map(compare::list_flips).collect()
         }
         (Section::Answers, RunReport::Benchmark(report)) => {
-            drawn(benchmark::worst(&report.results).into_iter().collect())
+            drawn(benchmark::worst_databases(&report.results).into_iter().collect())
         }
         // What one arm or several do not have, what the headline names, and what is too long for a
         // terminal.
@@ -75,7 +75,7 @@ fn render_section(
 
 /// Writes how many answers an unfinished run has, and why there are no more, on a line; empty if
 /// the run is complete.
-pub(crate) fn partial(basis: &Basis) -> String {
+pub(crate) fn describe_unfinished(basis: &Basis) -> String {
     let Some(partial) = &basis.partial else { return String::new() };
     line(&format!("{} of {}: {}", partial.done, count(partial.of, "answer"), partial.why))
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn partial_of(partial: Option<Partial>) -> String {
-        super::partial(&Basis {
+        super::describe_unfinished(&Basis {
             rule: "bag-v1".into(),
             simulated: None,
             partial,

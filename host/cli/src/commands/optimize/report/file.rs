@@ -25,7 +25,7 @@ impl Report {
             Self::Statement(_, document) => serde_json::to_value(document),
             Self::Run(run) => serde_json::to_value(run),
         };
-        value.map_err(Failure::unwritable)
+        value.map_err(Failure::unwritable_document)
     }
 
     /// The report without secrets.
@@ -82,7 +82,7 @@ mod tests {
             let file = ReportFile::for_optimized(&path.display().to_string()).unwrap();
             write(&file, &report).unwrap();
             assert!(std::fs::read_to_string(&path).unwrap().starts_with(begins), "{name}");
-            let failure = file.spares(&[("the statement", path)]).unwrap_err();
+            let failure = file.refuse_to_replace(&[("the statement", path)]).unwrap_err();
             assert!(failure.message.ends_with("is the statement"), "{}", failure.message);
         }
     }

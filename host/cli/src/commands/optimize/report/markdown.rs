@@ -67,7 +67,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
                 "" => String::new(),
                 text => format!("{}\n\n", escape(text)),
             };
-            let reads = words::reads(report)
+            let reads = words::describe_columns(report)
                 .map(|reads| format!("\n{}", escape(&reads)))
                 .unwrap_or_default();
             let before = code("sql", &report.original);
@@ -117,7 +117,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
         }
         Section::Setup => {
             let setup = code("json", &format!("{:#}", words::setup(document)));
-            format!("{}\n\n{setup}", escape(&words::about(document)))
+            format!("{}\n\n{setup}", escape(&words::describe_origin(document)))
         }
     }
 }

@@ -103,7 +103,7 @@ impl Parts {
                 self.add_heading("Statements");
                 let best = report.is_optimized().then_some(report.best.as_str());
                 self.add_sides(&report.original, best, "unchanged");
-                if let Some(reads) = words::reads(report) {
+                if let Some(reads) = words::describe_columns(report) {
                     self.add_text("dim", &reads);
                 }
                 if report.original != report.given {
@@ -140,7 +140,7 @@ impl Parts {
                 let title = "What it was done with";
                 let setup = format!("{:#}", words::setup(document));
                 self.fold(title, |parts| parts.add_code(title, &setup));
-                self.add_text("dim", &words::about(document));
+                self.add_text("dim", &words::describe_origin(document));
             }
         }
     }

@@ -34,16 +34,20 @@ pub(crate) fn verdict(report: &Report) -> String {
             format!("unchanged{why}")
         }
         _ if !report.is_optimized() => format!("{}{why}", meaning(report.outcome)),
-        None => format!("faster, not confirmed, {}", equal(report)),
+        None => format!("faster, not confirmed, {}", describe_equality(report)),
         Some(last) => {
             let unsure = if last.confirmed { "" } else { ", not confirmed" };
-            format!("{}{unsure}, {}", speed(&Measured::from_confirmation(last)), equal(report))
+            format!(
+                "{}{unsure}, {}",
+                speed(&Measured::from_confirmation(last)),
+                describe_equality(report)
+            )
         }
     }
 }
 
 /// `equal on 1,204 rows and on 6 changed copies`.
-fn equal(report: &Report) -> String {
+fn describe_equality(report: &Report) -> String {
     let kept = report.best_iteration();
     let rows = kept
         .and_then(|kept| kept.rows)
@@ -84,7 +88,7 @@ fn meaning(outcome: Outcome) -> &'static str {
 
 /// `2 columns of customers and orders; the order of rows counts`; `None` of a statement that was
 /// refused.
-pub(crate) fn reads(report: &Report) -> Option<String> {
+pub(crate) fn describe_columns(report: &Report) -> Option<String> {
     if report.columns.is_empty() {
         return None;
     }
@@ -98,7 +102,7 @@ pub(crate) fn reads(report: &Report) -> Option<String> {
 }
 
 /// The database, the run, the host and the schema of a document.
-pub(crate) fn about(document: &Optimized) -> String {
+pub(crate) fn describe_origin(document: &Optimized) -> String {
     let Optimized { schema, run, host, database, .. } = document;
     format!("{database}, run {run}, syrch-host {host}, {schema}")
 }

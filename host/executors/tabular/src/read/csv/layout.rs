@@ -95,8 +95,8 @@ impl Sample {
     /// The number of rows above the one that names the columns. The separators decide: titles have
     /// fewer values than the table below them.
     fn titles(&self) -> usize {
-        let is_title = |row: &ByteRecord| row.len() != self.width || is_padded(row);
-        let titles = self.rows.iter().take_while(|row| is_title(row)).count();
+        let titles =
+            self.rows.iter().take_while(|row| row.len() != self.width || is_padded(row)).count();
         let (Some(header), Some(below)) = (self.rows.get(titles), self.rows.get(titles + 1..))
         else {
             return 0;
