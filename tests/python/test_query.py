@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import syrch_host
-from conftest import Scripted
+from conftest import ROOT, Scripted
 from syrch_host import Host, errors, query
 
 
@@ -32,6 +32,15 @@ def test_the_engine_may_be_named(shop: Path) -> None:
     assert list(query(question, str(shop), executor_type="sqlite").data) == [(240,)]
     with pytest.raises(errors.ConfigurationError, match="not of postgres"):
         query(question, db=shop, executor_type="postgres")
+
+
+def test_a_plugin_in_a_file_is_compiled_and_asked(shop: Path, tmp_path: Path) -> None:
+    """The program of the package is the compiler, within limits of its own."""
+    plugin = tmp_path / "mine.wasm"
+    # A section of its own, so that it is no built-in one, whose code is there.
+    plugin.write_bytes((ROOT / "plugins/refine.wasm").read_bytes() + b"\0\5\4mine")
+    answer = query("How many customers are there?", shop, plugins={"solver": str(plugin)})
+    assert list(answer.data) == [(240,)]
 
 
 def test_progress_goes_to_standard_error(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:

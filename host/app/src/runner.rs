@@ -508,7 +508,7 @@ impl Replanner for PlannerSteps {
         fresh: usize,
     ) -> Result<Step, RoleError> {
         let planner = self.context.run.plugins.for_role(Role::Planner)?;
-        let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
+        let prepared = self.context.start_call(Role::Planner, None, Vec::new(), None).await;
         let problem = &prepared.problem;
         let catalog = &self.context.catalog;
         let call = prepared.call.clone();

@@ -11,7 +11,6 @@ use syrch::databases::Executor;
 use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
 use syrch::secrecy::SecretString;
 
-use crate::commands::compile_component;
 use crate::failure::{Failure, Outcome};
 
 /// The user's state directory, below the home.
@@ -176,7 +175,7 @@ impl Environment {
         let process = CompileProcess::IS_SUPPORTED.then(|| CompileProcess {
             // The binary that runs, also when another has taken its place.
             program: PathBuf::from("/proc/self/exe"),
-            arguments: vec![compile_component::NAME.into()],
+            arguments: vec![CompileProcess::COMMAND.into()],
         });
         CompileSettings { cache, process }
     }

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use syrch::databases::database_files;
 use syrch::imports::{ImportProgress, Imported, Note, Progress};
+use syrch::plugins::CompileProcess;
 use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::DatabaseUrl;
@@ -49,7 +50,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if arguments.get(1).is_some_and(|first| first == compile_component::NAME) {
+    if arguments.get(1).is_some_and(|first| first == CompileProcess::COMMAND) {
         return compile_component::run(&arguments[2..]);
     }
     let environment = Environment::read();

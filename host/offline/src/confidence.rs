@@ -497,7 +497,7 @@ fn ranks_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
         && query.limit.is_some_and(|limit| limit > 1)
         && query.select.iter().all(|item: &Expression| {
             item.column().is_some_and(|at| {
-                at.table != by.table && joins::multiplies(schema, &tables, at.table, &|_| 0.0)
+                at.table != by.table && joins::repeats_rows(schema, &tables, at.table, &|_| 0.0)
             })
         })
 }

@@ -207,7 +207,7 @@ impl HostOptions {
         }
         let program = self.compiler.clone().filter(|_| CompileProcess::IS_SUPPORTED);
         settings.compile.process = program
-            .map(|program| CompileProcess { program, arguments: vec!["compile-component".into()] });
+            .map(|program| CompileProcess { program, arguments: vec![CompileProcess::COMMAND.into()] });
         Ok(())
     }
 

@@ -37,6 +37,9 @@ pub struct CompileProcess {
 }
 
 impl CompileProcess {
+    /// The first argument by which the program of this project is the compiler.
+    pub const COMMAND: &str = "__compile-component";
+
     /// True if this system can bound a child process. On others, components are compiled in the
     /// host's own process.
     pub const IS_SUPPORTED: bool = cfg!(target_os = "linux");

@@ -9,9 +9,6 @@ use std::time::Duration;
 use syrch::plugins::CompileFailure;
 use syrch::syrch_core::Limits;
 
-/// The first argument of the child process.
-pub(crate) const NAME: &str = "__compile-component";
-
 /// Compiles the component on standard input to standard output. The parent reads standard error.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     // The parent gets the message of a panic of the compiler, without the place in its source.

@@ -277,7 +277,7 @@ async fn read_tables(
 /// Adds a line to a file, on a line of its own whatever the file ends with.
 fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
     let before = std::fs::read(path).unwrap_or_default();
-    let mut text = serde_json::to_string(line).map_err(Failure::unwritable)?;
+    let mut text = serde_json::to_string(line).map_err(Failure::unwritable_document)?;
     // What no search could read again would spoil the whole file.
     if text.len() > LINE {
         let bytes = text.len();

@@ -270,7 +270,7 @@ impl<'u> Probe<'u> {
     /// Returns the statement whose result is 1 if several rows have one of these texts, else 0.
     /// `None` if a text cannot be written in the dialect for certain.
     pub(super) fn any_repeated(&self, texts: &[String]) -> Option<String> {
-        let written = written(texts.iter().map(String::as_str), self.0.dialect)?;
+        let written = write_literals(texts.iter().map(String::as_str), self.0.dialect)?;
         let column = self.column();
         let from = self.from(&[format!("{column} IN ({})", written.join(", "))]);
         Some(format!(

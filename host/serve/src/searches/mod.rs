@@ -481,10 +481,11 @@ impl Searches {
                     Ok(reserved) => reserved,
                     Err(problem) => return (Err(problem), false),
                 };
-                let beside = (observer, None);
+                let callbacks = Callbacks { observer, ask: None };
                 let meter = reservation.meter();
-                let searched =
-                    host.search_as_metered(run, turn.clone(), journal, beside, stop, meter).await;
+                let searched = host
+                    .search_as_metered(run, turn.clone(), journal, callbacks, stop, meter)
+                    .await;
                 if let Some(talk) = talk {
                     talk.remember(&host, &turn, searched.report.as_ref()).await;
                 }
@@ -495,9 +496,9 @@ impl Searches {
                     Ok(reserved) => reserved,
                     Err(problem) => return (Err(problem), true),
                 };
-                let identity = host.database().identity().await;
-                let beside = (observer, None);
-                let resumed = host.resume_as(&path, Some(identity), beside, &search.stop).await;
+                let database = DatabaseCheck::Identity(host.database().identity().await);
+                let callbacks = Callbacks { observer, ask: None };
+                let resumed = host.resume_as(&path, database, callbacks, &search.stop).await;
                 match resumed {
                     Ok(searched) => {
                         reservation.pay(searched.cost);
