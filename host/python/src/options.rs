@@ -206,8 +206,10 @@ impl HostOptions {
             settings.compile = CompileSettings::in_folder(folder);
         }
         let program = self.compiler.clone().filter(|_| CompileProcess::IS_SUPPORTED);
-        settings.compile.process = program
-            .map(|program| CompileProcess { program, arguments: vec![CompileProcess::COMMAND.into()] });
+        settings.compile.process = program.map(|program| CompileProcess {
+            program,
+            arguments: vec![CompileProcess::COMMAND.into()],
+        });
         Ok(())
     }
 

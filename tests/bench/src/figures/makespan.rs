@@ -108,6 +108,7 @@ async fn makespan(steps: &[Step]) -> Outcome<f64> {
         max_parallel: policy.max_parallel as usize,
         max_rounds: policy.max_rounds,
         deadline: None,
+        grace: Duration::ZERO,
         limits: Limits::default(),
     };
     let begin = Instant::now();
