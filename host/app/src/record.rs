@@ -154,7 +154,7 @@ pub enum DatabaseCheck {
 }
 
 /// Checks that a run can be resumed with this host. Where the caller has checked the database, the
-/// settings that [`lasting`] leaves out may differ.
+/// settings that [`lasting_settings`] leaves out may differ.
 pub(crate) fn check_unchanged(
     host: &Host,
     header: &Header,

@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_plugin_that_reads_no_cells_is_told_none() {
+    async fn a_plugin_that_reads_no_cells_is_shown_none() {
         for (reads, rows, is_denied) in [
             ("reads=none", RowsGrant::None, true),
             ("reads=aggregates", RowsGrant::Aggregates, true),

@@ -42,8 +42,8 @@ const DOUBTS: usize = 8;
 /// Statements whose uses are remembered, and counts.
 const REMEMBERED: usize = 1_000;
 
-/// The author of statements. Some doubts mark more right statements of models than wrong ones, and
-/// are about those of the rules and of definitions alone.
+/// The author of a search's statements. Doubts that would mark more right than wrong statements of
+/// models are raised only for those of the rules and of definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
     /// The offline rules.
@@ -132,7 +132,7 @@ impl<T: Clone> Remembered<T> {
 
 impl DoubtingDatabase {
     /// Creates the layer around a database. `counting` is the same database below what charges
-    /// statements, of `author` or of definitions. Doubts hold cell text as far as `grant` shows it.
+    /// statements; `author` is that of the statements. Doubts hold cell text as far as `grant` shows it.
     #[must_use]
     pub fn new(
         inner: Arc<dyn Database>,

@@ -11,7 +11,8 @@ use syrch::syrch_core::ledger::Budgets;
 #[error("the budget of this server is used up; whoever runs it can raise --total-usd")]
 pub struct UsedUp;
 
-/// The limit on the cost of all searches of a server, and their cost so far. Clones are one.
+/// The limit on the cost of all searches of a server, and their cost so far. Clones share one
+/// budget.
 #[derive(Clone)]
 pub struct Spending {
     limit: Option<u64>,

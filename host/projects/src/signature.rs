@@ -21,7 +21,7 @@ const SCHEMA: &str = "syrch.signature/1";
 /// The algorithm, before a key in words.
 const PREFIX: &str = "ed25519:";
 /// Bytes of a file of a key or a signature at most.
-pub(crate) const LONGEST: usize = 8 << 10;
+const LONGEST: usize = 8 << 10;
 const PEM: [&str; 2] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];
 /// Characters of a line of PEM.
 const WIDTH: usize = 64;
@@ -111,8 +111,7 @@ pub fn path_beside(component: &Path) -> PathBuf {
 }
 
 fn message(component: &[u8]) -> Vec<u8> {
-    let digest = Sha256::digest(component);
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = syrch::syrch_core::text::hex(Sha256::digest(component));
     format!("{SCHEMA}\nsha256:{hex}\n").into_bytes()
 }
 

@@ -37,7 +37,7 @@ pub struct CompileProcess {
 }
 
 impl CompileProcess {
-    /// The first argument by which the program of this project is the compiler.
+    /// The first argument that makes the program compile a component.
     pub const COMMAND: &str = "__compile-component";
 
     /// True if this system can bound a child process. On others, components are compiled in the

@@ -341,7 +341,9 @@ fn singular(name: &str) -> String {
 /// The plural of a name in lower case, by the rules of English.
 fn plural(name: &str) -> String {
     match name {
-        name if name.ends_with('y') && !name.ends_with("ey") => {
+        name if name.ends_with('y')
+            && !["ay", "ey", "oy", "uy"].iter().any(|end| name.ends_with(end)) =>
+        {
             format!("{}ies", &name[..name.len() - 1])
         }
         name if ["ch", "s", "sh", "x", "z"].iter().any(|end| name.ends_with(end)) => {

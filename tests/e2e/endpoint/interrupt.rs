@@ -128,7 +128,7 @@ fn what_a_task_under_way_has_found_is_not_lost() {
         is_best_so_far(&said, &said.document(130), "interrupted: this is the best so far");
 
         let endpoint = MockEndpoint::start(script());
-        let flags = [flags.as_slice(), &["--deadline", "3"]].concat();
+        let flags = [flags.as_slice(), &["--deadline", "10"]].concat();
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &flags);
         is_best_so_far(&said, &said.document(0), "the deadline passed: this is the best so far");
     }

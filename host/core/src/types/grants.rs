@@ -151,7 +151,7 @@ impl Grants {
         // `rows` is both.
         if LIMITS.contains(&name) && !GRANTED_PORTS.contains(&port) {
             return Err(format!(
-                "`{name}` is a limit and no port: another value of `{name}=` takes its place"
+                "`{port}` is a limit and no port: another value of `{name}=` takes its place"
             ));
         }
         if !GRANTED_PORTS.contains(&port) {
@@ -337,7 +337,7 @@ mod tests {
             assert!(error.contains(why), "{word}: {error}");
         }
         for (word, why) in [
-            ("rows=full", "`rows` is a limit and no port"),
+            ("rows=full", "`rows=full` is a limit and no port"),
             ("tables", "`tables` is a limit and no port"),
             ("sends", "another value of `sends=`"),
             ("files", "is no port"),

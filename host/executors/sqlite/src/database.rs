@@ -218,7 +218,7 @@ impl SqliteDatabase {
         .map_err(port_error)?
     }
 
-    /// Returns samples that are kept of the state that the file has now, if they all are.
+    /// Returns cached samples of the state that the file has now, if all are there.
     async fn find_samples(
         &self,
         table: &str,
@@ -443,8 +443,8 @@ impl CellIndex for SqliteDatabase {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        if let Some(kept) = self.find_samples(table, columns, limit).await {
-            return Ok(kept);
+        if let Some(cached) = self.find_samples(table, columns, limit).await {
+            return Ok(cached);
         }
         self.with_table(table, columns, move |session, snapshot, table, columns| {
             cells::samples(session, snapshot, table, columns, limit)
@@ -567,7 +567,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn samples_are_kept_until_the_file_changes() {
+    async fn samples_are_cached_until_the_file_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = small(&folder);
         let database = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();

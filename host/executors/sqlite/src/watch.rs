@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use syrch_core::ports::DatabaseError;
 use syrch_core::{Catalog, Column, Dialect};
 
-use crate::cells::KeptSamples;
+use crate::cells::CachedSamples;
 use crate::config::SqliteConfig;
 use crate::connect::{self, COLUMNS};
 use crate::deadline::{self, Allowance, Deadline};
@@ -58,8 +58,9 @@ pub(crate) struct Snapshot {
     pub(crate) grant: Arc<Grant>,
     pub(crate) columns: i32,
     pub(crate) version: SchemaVersion,
-    /// Of later states, if the file changes while they are read; then another snapshot follows.
-    pub(crate) samples: KeptSamples,
+    /// The samples that were read. If the file changes meanwhile they may be those of the later
+    /// state, and the next call takes another snapshot.
+    pub(crate) samples: CachedSamples,
 }
 
 /// The connection that watches.
@@ -136,7 +137,7 @@ impl Watch {
             grant: Arc::new(schema.grant),
             columns: columns.max(COLUMNS),
             version,
-            samples: KeptSamples::default(),
+            samples: CachedSamples::default(),
         });
         self.snapshot = Some(Arc::clone(&snapshot));
         Ok(snapshot)

@@ -234,6 +234,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         };
         if cost.calls > 0 || cost.cached > 0 {
             self.board.spend(&cost);
+            self.observer.on_cost(&self.board.progress);
             self.dropped.cost = self.dropped.cost.and(&cost);
         }
     }
@@ -242,6 +243,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
     fn cut_off(&mut self, item: &Item, cost: Cost) -> Result<(), RunError> {
         let cut = CutOff { arm: item.arm_name.to_string(), cost };
         self.board.spend(&cut.cost);
+        self.observer.on_cost(&self.board.progress);
         self.folder.append(Line { at: self.elapsed(), entry: Entry::CutOff(cut) })?;
         self.folder.forget(&item.arm_name, &item.question.id)
     }

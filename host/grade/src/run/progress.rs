@@ -64,6 +64,10 @@ pub trait Observer: Send + Sync {
 
     /// Called after each item, once its line is written.
     fn progress(&self, progress: &Progress, last: &Graded);
+
+    /// Called when an item that has no line has cost something: it was dropped, or cut off by a
+    /// budget.
+    fn on_cost(&self, _progress: &Progress) {}
 }
 
 /// An observer that ignores everything.

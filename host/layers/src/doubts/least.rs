@@ -31,7 +31,9 @@ fn count_rowless(sql: &str) -> Option<(String, &str)> {
     limit.parse::<u64>().ok()?;
     let end = order.find([' ', ',']).unwrap_or(order.len());
     let measure = &order[..end];
-    let is_ascending = !order[end..].starts_with(" DESC");
+    // Where an engine has no NULLS LAST, `x IS NULL` stands before `x`.
+    let key = order.strip_prefix(&format!("{measure} IS NULL, measured.")).unwrap_or(order);
+    let is_ascending = !key.strip_prefix(measure).is_some_and(|rest| rest.starts_with(" DESC"));
     let (cells, rest) = inner.split_once("\n  FROM ")?;
     let cells: Vec<(&str, &str)> = cells
         .lines()

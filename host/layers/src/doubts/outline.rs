@@ -94,8 +94,12 @@ impl Judge<'_> {
         let is_counted = match self.defined {
             // The first table of the definition is the one whose rows count.
             Some(sql) => {
-                let base = format!("FROM {} AS ", self.dialect.quote(&side.table.name));
-                !sql.replace('"', "").contains(&base.replace('"', ""))
+                let plain = sql.replace(['"', '`'], "");
+                let mut sources = plain
+                    .lines()
+                    .filter_map(|line| line.trim_start().strip_prefix("FROM "))
+                    .filter_map(|source| source.split(" AS ").next()?.rsplit('.').next());
+                !sources.any(|source| source == side.table.name)
             }
             None if self.author == Author::Other => false,
             None => self.outline.is_some_and(|outline| match outline.columns.as_slice() {

@@ -66,6 +66,11 @@ fn count_ties(sql: &str) -> Option<String> {
     limit.parse::<u64>().ok()?;
     let (groups, keys) = window.split_once(" ORDER BY ")?;
     let first = first_key(keys);
+    // Where an engine has no NULLS LAST, `x IS NULL` stands before `x`.
+    let first = match first.ends_with(" IS NULL") {
+        true => first_key(keys[first.len()..].trim_start_matches([',', ' '])),
+        false => first,
+    };
     let key = [" DESC", " ASC", " NULLS"].iter().filter_map(|end| first.find(end)).min();
     let key = &first[..key.unwrap_or(first.len())];
     Some(format!(

@@ -102,7 +102,8 @@ struct Trace {
 fn run(
     graph: Graph,
     times: &[u64],
-    (parallel, grace): (usize, u64),
+    parallel: usize,
+    grace: u64,
     order: &dyn Order,
     stop: &Stop,
 ) -> Trace {
@@ -154,7 +155,8 @@ proptest! {
         graph in graphs(),
         times in prop::collection::vec(0_u64..40, 1..8),
         other in prop::collection::vec(0_u64..40, 1..8),
-        room in (1_usize..6, 0_u64..60),
+        parallel in 1_usize..6,
+        grace in 0_u64..60,
         after in 0_usize..40,
     ) {
         let stop = Stop::new();
@@ -162,10 +164,10 @@ proptest! {
             stop.trigger();
         }
         let recorder = Recorder { marks: Mutex::default(), stop: stop.clone(), after };
-        let first = run(graph.clone(), &times, room, &recorder, &stop);
+        let first = run(graph.clone(), &times, parallel, grace, &recorder, &stop);
         let marks = recorder.marks.into_inner().unwrap();
         let player = Replayed(Mutex::new(marks.clone().into()));
-        prop_assert_eq!(run(graph, &other, room, &player, &Stop::new()), first, "{:?}", marks);
+        prop_assert_eq!(run(graph, &other, parallel, grace, &player, &Stop::new()), first, "{:?}", marks);
         prop_assert!(player.0.lock().unwrap().is_empty(), "not all was replayed of {:?}", marks);
     }
 }

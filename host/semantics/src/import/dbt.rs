@@ -475,7 +475,7 @@ fn translate_call(call: &str, known: &Known) -> Result<String, String> {
     let mut arguments = arguments.split(',').map(|one| one.trim().trim_matches(['\'', '"']));
     let path = arguments.next().unwrap_or_default();
     match (function.trim(), arguments.next(), arguments.next()) {
-        ("Dimension" | "TimeDimension", None, None) | ("TimeDimension", Some("day"), None) => {}
+        ("Dimension" | "TimeDimension", None, None) => {}
         _ => return Err(refused),
     }
     let mut parts: Vec<&str> = path.split("__").collect();

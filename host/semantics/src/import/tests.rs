@@ -91,7 +91,7 @@ fn filters_of_dbt_are_read_in_full_or_not_at_all() {
         DBT[..start].to_owned(),
         "metrics:\n".to_owned(),
         metric("large", "{{ Dimension('order__is_large') }} = true"),
-        metric("recent", "{{ TimeDimension('order__ordered_at', 'day') }} >= '2024-01-01'"),
+        metric("recent", "{{ Dimension('order__ordered_at') }} >= '2024-01-01'"),
         metric("until", "{{ TimeDimension('order__ordered_at', 'month') }} <= '2024-03-01'"),
         metric("since", "{{ Dimension('order__ordered_at').grain('month') }} >= '2024-01-01'"),
         metric("odd", "{{ Dimension('order__bad') }} = 1"),

@@ -48,6 +48,10 @@ impl Observer for FeedObserver {
         });
         self.program.scrub(&mut document);
         self.feed.push("progress", &document);
+        self.on_cost(progress);
+    }
+
+    fn on_cost(&self, progress: &Progress) {
         let calls = u32::try_from(progress.calls).unwrap_or(u32::MAX);
         let cost = CostReport { calls, usd: progress.usd, ..CostReport::default() };
         *self.cost.lock().unwrap_or_else(PoisonError::into_inner) = cost;

@@ -40,6 +40,11 @@ impl Run for AddArgs {
             locked::examine(&context, &self.source, self.name.as_deref(), self.key).await?;
         let mut lock = locked::lock(&context)?;
         let old = lock.plugins().get(&name).cloned();
+        let pinned = old.as_ref().and_then(|old| old.key.as_ref());
+        if pinned.is_some() && pinned != new.key.as_ref() {
+            let message = format!("another key was pinned for `{name}` meanwhile");
+            return Err(Failure::new(Exit::Denied, message).hint("run the command again"));
+        }
         // An update is granted what the plugin had: what it asks for beyond has to be named.
         new.granted = old.as_ref().map_or(&new.wanted, |old| &old.granted).clone();
         self.grants.change(&new.wanted, &mut new.granted, old.is_none())?;

@@ -167,10 +167,13 @@ fn check_signature(
     let named = key.map(|key| key.to_string());
     let signer = signer.flatten().map(|signer| signer.to_string());
     match (pinned, named) {
-        (Some(pinned), named)
-            if signer.as_ref() != Some(&pinned)
-                || named.as_ref().is_some_and(|named| *named != pinned) =>
-        {
+        (Some(pinned), Some(named)) if named != pinned => {
+            let message =
+                format!("the key of `{name}` is pinned, {pinned}: {named} cannot take its place");
+            Err(Failure::new(Exit::Denied, message)
+                .hint(format!("`syrch-host plugin remove {name}` forgets the key with the plugin")))
+        }
+        (Some(pinned), _) if signer.as_ref() != Some(&pinned) => {
             Err(refuse(&format!("the key that was pinned, {pinned}")).hint(format!(
                 "ask its author; `syrch-host plugin remove {name}` forgets the key with the plugin"
             )))

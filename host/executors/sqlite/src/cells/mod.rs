@@ -2,8 +2,8 @@
 //! statistics. Everything here reads under the same authorizer, deadline and limits as a guest's
 //! statement does.
 
+mod cached;
 mod index;
-mod kept;
 mod samples;
 mod shared;
 mod stored;
@@ -17,9 +17,9 @@ use crate::error::Context;
 use crate::session::Session;
 use crate::watch::Snapshot;
 
+pub(crate) use cached::CachedSamples;
 #[cfg(test)]
 pub(crate) use index::build;
-pub(crate) use kept::KeptSamples;
 pub(crate) use samples::{column_stats, samples};
 pub(crate) use shared::ValueIndex;
 pub use stored::INDEX;

@@ -19,7 +19,7 @@ const COUNTED: u64 = 10_000;
 /// Bytes of a sampled value.
 const CLIP: usize = 1_024;
 
-/// Least, greatest and most frequent values, which are kept with the snapshot: but not those of a
+/// Least, greatest and most frequent values, which are cached with the snapshot: but not those of a
 /// view, which may be others over the same data.
 pub(crate) fn samples(
     session: &Session,
@@ -28,7 +28,7 @@ pub(crate) fn samples(
     columns: &[String],
     limit: u32,
 ) -> Result<Vec<Sample>, SqlError> {
-    let is_kept = snapshot.catalog.table(table).is_some_and(|table| !table.is_view());
+    let is_cacheable = snapshot.catalog.table(table).is_some_and(|table| !table.is_view());
     let mut samples = Vec::with_capacity(columns.len());
     session.check_deadline()?;
     for column in columns {
@@ -37,7 +37,7 @@ pub(crate) fn samples(
             continue;
         }
         let sample = sample(session, snapshot, table, column, limit)?;
-        if is_kept {
+        if is_cacheable {
             snapshot.samples.put(table, limit, &sample);
         }
         samples.push(sample);

@@ -31,10 +31,14 @@ pub(in super::super) fn read(query: &Query, dialect: &Dialect) -> Option<Cut> {
         && !carry::is_pivot(select)
         && (1..=MOST).contains(&limit);
     let OrderByKind::Expressions(keys) = &query.order_by.as_ref()?.kind else { return None };
-    let keys: Vec<&Expr> =
-        keys.iter().map(|key| find_key(&key.expr, select)).collect::<Option<_>>()?;
-    // The first of different rows is the first of all, and groups seldom have equal rows, so that
-    // DISTINCT need not hold back their keys.
+    // Where an engine has no NULLS LAST, `x IS NULL` stands before `x`.
+    let keys: Vec<&Expr> = keys
+        .iter()
+        .filter(|key| !matches!(key.expr, Expr::IsNull(_)))
+        .map(|key| find_key(&key.expr, select))
+        .collect::<Option<_>>()?;
+    // DISTINCT may be left out here: the first of different rows is the first of all rows, and
+    // groups seldom repeat a row.
     let is_hidden = select.distinct.is_some() && !keys.iter().all(|key| is_shown(key, select));
     let is_grouped = matches!(&select.group_by, GroupByExpr::Expressions(by, _) if !by.is_empty());
     let may_show = !is_hidden || is_grouped || (limit, offset) == (1, 0);
