@@ -171,7 +171,12 @@ LIMIT 1";
                    'Books'\n  AND products.name IS NOT NULL\n  AND products.id NOT IN (SELECT \
                    measured.k0 FROM measured WHERE measured.k0 IS NOT NULL)";
         assert!(sql.ends_with(end), "{sql}");
+        // Of an engine without NULLS LAST.
+        let order = "measured.m0 NULLS LAST, measured.d0 NULLS LAST";
+        let other = SOLD.replace(order, "measured.m0 IS NULL, measured.m0, measured.d0 IS NULL");
+        assert!(count_rowless(&other).is_some(), "{other}");
         for other in [
+            SOLD.replace(order, "measured.m0 IS NULL, measured.m0 DESC"),
             SOLD.replace("m0 NULLS", "m0 DESC NULLS"),
             SOLD.replace("SUM(", "AVG("),
             SOLD.replace("products.id AS k0", "orders.day AS d1"),

@@ -117,6 +117,12 @@ mod tests {
              ranked.r0 > 2 AND ranked.tied <= 2"
         );
         assert_eq!(count_ties(&sql), Some(counted));
+        // Of an engine without NULLS LAST.
+        let other = "COALESCE(measured.m0, 0) IS NULL, COALESCE(measured.m0, 0) DESC";
+        let counted = count_ties(&sql.replace(order, other)).unwrap();
+        let rank =
+            "RANK() OVER (PARTITION BY measured.d0 ORDER BY COALESCE(measured.m0, 0) DESC) END";
+        assert!(counted.contains(rank), "{counted}");
         for other in [sql.replace("ranked.r0 <", "ranked.r1 <"), sql.replace("<= 2", "= 2")] {
             assert_eq!(count_ties(&other), None, "{other}");
         }
