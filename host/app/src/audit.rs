@@ -299,26 +299,25 @@ impl Audited {
         self.access.granted.is_some()
     }
 
-    /// The error of a search without an answer in which the grants stopped the plugin: a port to
-    /// the model or to statements that it is not granted, or a limit that it used up.
-    pub(crate) fn find_lack(&self) -> Option<Error> {
-        let granted = self.access.granted.as_ref()?;
-        let decisions = self.allowance.decisions();
-        decisions.keys().find_map(|(decision, name)| {
-            let plugin = self.access.plugin.clone();
-            let is_needed = NEEDED.contains(&name.as_str()) && !granted.contains(name);
-            match decision {
-                Decision::Denied if is_needed => {
-                    Some(Error::NotGranted { plugin, port: name.clone() })
-                }
-                Decision::Limited => {
-                    let limit = format!("{name}=");
-                    let grant = granted.iter().find(|word| word.starts_with(&limit))?.clone();
-                    Some(Error::GrantUsedUp { plugin, grant })
-                }
-                Decision::Denied | Decision::Used => None,
-            }
-        })
+    /// Lists the ways in which the grants can leave a search without an answer, in a fixed order:
+    /// ports to the model and to statements that the plugin is not granted, and its limits. Each
+    /// has its error.
+    pub(crate) fn list_possible_lacks(&self) -> Vec<(Decision, String, Error)> {
+        let granted = self.access.granted.as_deref().unwrap_or_default();
+        let is_locked = self.access.granted.is_some();
+        let plugin = || self.access.plugin.clone();
+        let ports =
+            NEEDED.iter().filter(|port| is_locked && !granted.iter().any(|one| one == *port));
+        let denied = ports.map(|port| {
+            let port = (*port).to_owned();
+            (Decision::Denied, port.clone(), Error::NotGranted { plugin: plugin(), port })
+        });
+        let limits = granted.iter().filter_map(|word| {
+            let (name, _) = word.split_once('=')?;
+            let error = Error::GrantUsedUp { plugin: plugin(), grant: word.clone() };
+            Some((Decision::Limited, name.to_owned(), error))
+        });
+        denied.chain(limits).collect()
     }
 
     /// Records the counts of the run, which has ended.

@@ -77,9 +77,18 @@ impl RunState {
     }
 
     /// The error for the first plugin that was denied a port without which it can do little, or
-    /// that used up what it is granted.
-    pub(crate) fn grant_error(&self) -> Option<Error> {
-        self.audited.values().find_map(Audited::find_lack)
+    /// that used up what it is granted. The decisions are those of the journal in a replay, which asks for nothing.
+    pub(crate) async fn grant_error(&self) -> Option<Error> {
+        for audited in self.audited.values() {
+            let decisions = audited.allowance.decisions();
+            for (decision, name, error) in audited.list_possible_lacks() {
+                let has_stopped = || decisions.contains_key(&(decision, name));
+                if self.event_log.decide_by_time("lack", has_stopped).await {
+                    return Some(error);
+                }
+            }
+        }
+        None
     }
 
     fn find_audited(&self, role: Role) -> Option<&Audited> {

@@ -113,6 +113,8 @@ struct Attempt {
     question: Option<Question>,
     /// True if some task has a result, however doubtful.
     any_result: bool,
+    /// The error of a grant that stopped a plugin, without an answer.
+    lack: Option<Error>,
     graph: Graph,
     end: End,
     seen: Vec<Observation>,
@@ -167,9 +169,16 @@ impl Attempt {
             grounded.answer.confidence =
                 grounded.answer.confidence.min(context.notes.most_confidence());
         }
+        let lack = match grounded {
+            Some(_) => None,
+            None => context.run.grant_error().await,
+        };
+        let is_stopped_by_grants = lack.is_some();
         let question = tokio::select! {
             biased;
-            question = clarify(context, &run, grounded.as_ref(), may_ask) => question?,
+            question = clarify(context, &run, grounded.as_ref(), is_stopped_by_grants, may_ask) => {
+                question?
+            }
             () = event_log.over(Role::Clarifier, shutdown(context)) => None,
         };
         let times = Times {
@@ -191,6 +200,7 @@ impl Attempt {
             grounded,
             question,
             any_result,
+            lack,
             graph: run.graph,
             end,
             seen: run.seen,
@@ -280,7 +290,7 @@ impl Attempt {
 
     /// Checks, without an answer, whether a plugin, the endpoint, the database or a budget is to
     /// blame.
-    fn blame(&self, context: &Context) -> Result<(), Error> {
+    fn blame(&mut self, context: &Context) -> Result<(), Error> {
         // A plugin may stumble over what the endpoint, the database or a budget did, but has no
         // excuse for a trap.
         let (stumbled, broke): (Vec<RoleError>, Vec<RoleError>) = context
@@ -316,7 +326,7 @@ impl Attempt {
         }
         match (find_exhausted(context), stumbled.into_iter().next()) {
             (Some(exhausted), _) => Err(Error::Budget(exhausted)),
-            (None, stumbled) => match (context.run.grant_error(), stumbled) {
+            (None, stumbled) => match (self.lack.take(), stumbled) {
                 (Some(lack), _) => Err(lack),
                 (None, Some(fault)) => Err(Error::PluginFailed(fault)),
                 (None, None) => Ok(()),
@@ -509,7 +519,9 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if let Some(denied) = context.run.denial_error() {
         return denied;
     }
-    if let Some(lack) = context.run.grant_error().filter(|_| find_exhausted(context).is_none()) {
+    if find_exhausted(context).is_none()
+        && let Some(lack) = context.run.grant_error().await
+    {
         return lack;
     }
     match (&failure.kind, find_exhausted(context)) {
@@ -536,6 +548,7 @@ async fn clarify(
     context: &Arc<Context>,
     run: &Run<Solved>,
     grounded: Option<&Grounded>,
+    is_stopped_by_grants: bool,
     may_ask: bool,
 ) -> Result<Option<Question>, Error> {
     let is_late =
@@ -551,7 +564,7 @@ async fn clarify(
     let is_unreachable = context.notes.model_error().is_some()
         || context.notes.outage().is_some()
         || context.run.denial_error().is_some()
-        || context.run.grant_error().is_some();
+        || is_stopped_by_grants;
     let broken =
         !context.notes.faults().is_empty() || is_unreachable || find_exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {

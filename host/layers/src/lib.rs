@@ -60,4 +60,4 @@ pub use retry::{RetriedModel, Retries};
 pub use route::{Route, RouteError, RoutedModel};
 pub use stack::{ModelParts, cache_database, model_stack, role_stack, statement_stack};
 pub use taint::{Taint, TaintOfCall};
-pub use time::Time;
+pub use time::{Time, TimedSql};

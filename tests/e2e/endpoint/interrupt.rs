@@ -134,6 +134,20 @@ fn what_a_task_under_way_has_found_is_not_lost() {
     }
 }
 
+/// Nor is it where a statement runs at the deadline.
+#[test]
+fn a_statement_that_does_not_end_by_the_deadline_costs_no_answer() {
+    const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) \
+                           SELECT COUNT(*) AS n FROM c, orders";
+    let folder = syrch_kit::scratch();
+    let script =
+        Script::new().times(2, [""], Reply::sql(COUNT, 0.9)).on([""], Reply::sql(ENDLESS, 0.9));
+    let endpoint = MockEndpoint::start(script);
+    let flags = ["--strategy", "vote5", "--deadline", "8"];
+    let said = ask(&endpoint, &shop(folder.path()), QUESTION, &flags);
+    is_best_so_far(&said, &said.document(0), "the deadline passed: this is the best so far");
+}
+
 fn is_best_so_far(said: &Said, document: &Value, warning: &str) {
     assert_eq!(document["schema"], "syrch.answer/1");
     assert_eq!(document["answer"]["rows"], json!([[4]]), "{}", said.all());

@@ -11,7 +11,7 @@ use syrch_core::{Corpus, Hit, Operation, Problem, RoleError, Task};
 use syrch_journal::CallId;
 use syrch_layers::{
     Allowance, CallObserver, Decision, GrantedCells, GrantedRows, ModelPort, NarrowedInspect,
-    SqlBinding, role_stack,
+    SqlBinding, TimedSql, role_stack,
 };
 
 use super::Context;
@@ -121,6 +121,13 @@ impl Context {
             None => Arc::clone(&sql) as _,
         };
         let llm = self.model_port(role, task, limited, &inspect);
+        // What makes the answer out of what was found has more time.
+        let sql: Arc<dyn SqlPort> = match role {
+            Role::Solver | Role::Reward | Role::Calibrator => {
+                Arc::new(TimedSql::new(sql, Arc::new(self.run.clock.clone())))
+            }
+            _ => sql,
+        };
         let ports = Ports {
             run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
             llm,

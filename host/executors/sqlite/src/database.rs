@@ -566,6 +566,27 @@ mod tests {
         }
     }
 
+    /// As `cp` does, by a file whose counters are the same.
+    #[tokio::test]
+    async fn a_file_that_is_written_over_is_read_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = small(&folder);
+        let other = folder.path().join("other.sqlite");
+        let script = "CREATE TABLE t(a TEXT); INSERT INTO t VALUES ('Zora');";
+        rusqlite::Connection::open(&other).unwrap().execute_batch(script).unwrap();
+        let database = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
+        let columns = ["a".to_owned()];
+        let query = SqlQuery::new("SELECT a FROM t");
+        let before = database.run(&query).await.unwrap();
+        let samples = database.samples("t", &columns, 5).await.unwrap();
+        // The clock by which the system dates files is a coarse one.
+        std::thread::sleep(Duration::from_millis(50));
+        std::fs::write(&path, std::fs::read(&other).unwrap()).unwrap();
+        let after = database.run(&query).await.unwrap();
+        assert_ne!(before.rows(0, 5), after.rows(0, 5));
+        assert_ne!(database.samples("t", &columns, 5).await.unwrap(), samples);
+    }
+
     #[tokio::test]
     async fn samples_are_cached_until_the_file_changes() {
         let folder = tempfile::tempdir().unwrap();

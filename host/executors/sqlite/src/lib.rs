@@ -4,6 +4,7 @@
 mod authorizer;
 mod bench;
 pub mod bounded;
+mod cached_samples;
 mod cells;
 mod config;
 mod connect;

@@ -53,6 +53,30 @@ impl FileState {
     }
 }
 
+/// The times of the last changes, and the size. Where they are others and the engine's counters are
+/// not, the file was written over by something else than an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    modified: (i64, i64),
+    changed: (i64, i64),
+    size: u64,
+}
+
+impl Stamp {
+    /// The stamp now.
+    ///
+    /// # Errors
+    /// When the file is gone or cannot be read.
+    pub(crate) fn read(path: &Path, config: &SqliteConfig) -> Result<Self, DatabaseError> {
+        let metadata = metadata(path, config)?;
+        Ok(Self {
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            size: metadata.size(),
+        })
+    }
+}
+
 fn metadata(path: &Path, config: &SqliteConfig) -> Result<Metadata, DatabaseError> {
     std::fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {

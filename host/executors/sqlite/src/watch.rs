@@ -10,13 +10,13 @@ use rusqlite::Connection;
 use syrch_core::ports::DatabaseError;
 use syrch_core::{Catalog, Column, Dialect};
 
-use crate::cells::CachedSamples;
+use crate::cached_samples::CachedSamples;
 use crate::config::SqliteConfig;
 use crate::connect::{self, COLUMNS};
 use crate::deadline::{self, Allowance, Deadline};
 use crate::guard::{Authorizer, Grant};
 use crate::introspect::{self, Space};
-use crate::state::FileState;
+use crate::state::{FileState, Stamp};
 
 /// Time to compile one view. All of them together have [`connect::SCHEMA`].
 const VIEW: Duration = Duration::from_secs(1);
@@ -26,6 +26,8 @@ const VIEW: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaVersion {
     pub(crate) file: FileState,
+    /// The number of times that the file was written over by something else than an engine.
+    overwritten: u64,
     schema: i64,
     data: i64,
 }
@@ -33,7 +35,7 @@ pub(crate) struct SchemaVersion {
 impl SchemaVersion {
     /// Returns true if connections made for one are good for the other.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
-        self.file == other.file
+        (self.file, self.overwritten) == (other.file, other.overwritten)
     }
 
     /// The engine's counters as text.
@@ -68,6 +70,8 @@ pub(crate) struct Watch {
     connection: Connection,
     authorizer: Authorizer,
     file: FileState,
+    stamp: Stamp,
+    overwritten: u64,
     snapshot: Option<Arc<Snapshot>>,
     /// Views of the snapshot's schema that cannot be read, lower case, with the reason where it is
     /// known: trying them again may take long.
@@ -77,11 +81,20 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn open(path: &Path, config: &SqliteConfig) -> Result<Self, DatabaseError> {
         let file = FileState::read(path, config)?;
+        let stamp = Stamp::read(path, config)?;
         let authorizer = Authorizer::new();
         // As wide as the engine allows: how wide the tables are is not known yet.
         let connection = connect::connect(path, &file, config, 32_767, &authorizer)
             .map_err(|error: rusqlite::Error| connect::opening_error(&error, config))?;
-        Ok(Self { connection, authorizer, file, snapshot: None, hidden: HashMap::new() })
+        Ok(Self {
+            connection,
+            authorizer,
+            file,
+            stamp,
+            overwritten: 0,
+            snapshot: None,
+            hidden: HashMap::new(),
+        })
     }
 
     /// The catalog as it is now.
@@ -91,12 +104,22 @@ impl Watch {
         name: &str,
         config: &SqliteConfig,
     ) -> Result<Arc<Snapshot>, DatabaseError> {
+        let stamp = Stamp::read(path, config)?;
         if FileState::read(path, config)? != self.file {
             // Another file took its place, or somebody began or ended to write in WAL mode.
-            *self = Self::open(path, config)?;
+            self.reopen(path, config)?;
         }
         let failed = |error: rusqlite::Error| connect::opening_error(&error, config);
-        let version = self.version().map_err(failed)?;
+        let mut version = self.version().map_err(failed)?;
+        if stamp != self.stamp
+            && self.snapshot.as_ref().is_some_and(|snapshot| snapshot.version == version)
+        {
+            // Connections would go on with the pages that they have.
+            self.overwritten += 1;
+            self.reopen(path, config)?;
+            version = self.version().map_err(failed)?;
+        }
+        self.stamp = stamp;
         if let Some(snapshot) =
             self.snapshot.as_ref().filter(|snapshot| snapshot.version == version)
         {
@@ -143,12 +166,20 @@ impl Watch {
         Ok(snapshot)
     }
 
+    /// Forgets the file that was there.
+    fn reopen(&mut self, path: &Path, config: &SqliteConfig) -> Result<(), DatabaseError> {
+        let overwritten = self.overwritten;
+        *self = Self { overwritten, ..Self::open(path, config)? };
+        Ok(())
+    }
+
     fn version(&self) -> rusqlite::Result<SchemaVersion> {
         // Asked before each statement, so they are prepared but once.
         let number =
             |pragma: &str| self.connection.prepare_cached(pragma)?.query_row([], |row| row.get(0));
         Ok(SchemaVersion {
             file: self.file,
+            overwritten: self.overwritten,
             schema: number("PRAGMA schema_version")?,
             data: number("PRAGMA data_version")?,
         })

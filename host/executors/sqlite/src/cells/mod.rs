@@ -2,7 +2,6 @@
 //! statistics. Everything here reads under the same authorizer, deadline and limits as a guest's
 //! statement does.
 
-mod cached;
 mod index;
 mod samples;
 mod shared;
@@ -17,7 +16,6 @@ use crate::error::Context;
 use crate::session::Session;
 use crate::watch::Snapshot;
 
-pub(crate) use cached::CachedSamples;
 #[cfg(test)]
 pub(crate) use index::build;
 pub(crate) use samples::{column_stats, samples};
