@@ -77,7 +77,8 @@ impl RunState {
     }
 
     /// The error for the first plugin that was denied a port without which it can do little, or
-    /// that used up what it is granted. The decisions are those of the journal in a replay, which asks for nothing.
+    /// that used up what it is granted. The decisions are those of the journal in a replay, which
+    /// asks for nothing.
     pub(crate) async fn grant_error(&self) -> Option<Error> {
         for audited in self.audited.values() {
             let decisions = audited.allowance.decisions();

@@ -27,8 +27,8 @@ use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 /// deadline has stopped the search.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// The time that tasks under way have after that to end with what they have found. Their model calls
-/// are cancelled, so that most need some milliseconds.
+/// The time that tasks under way have after that to end with what they have found. Their model
+/// calls are cancelled, so that most need some milliseconds.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Searches from the first wording of the problem to the end.

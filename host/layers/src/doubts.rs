@@ -132,7 +132,8 @@ impl<T: Clone> Remembered<T> {
 
 impl DoubtingDatabase {
     /// Creates the layer around a database. `counting` is the same database below what charges
-    /// statements; `author` is that of the statements. Doubts hold cell text as far as `grant` shows it.
+    /// statements; `author` is that of the statements. Doubts hold cell text as far as `grant`
+    /// shows it.
     #[must_use]
     pub fn new(
         inner: Arc<dyn Database>,

@@ -71,7 +71,7 @@ async fn a_stop_does_not_wait_for_the_planner() {
     assert_halted(&finished, End::Stopped, 15);
 }
 
-/// What ends within the grace period counts; nothing starts in it, and it is not longer than needed.
+/// A result within the grace period counts; nothing starts in it, and it is not longer than needed.
 #[tokio::test(start_paused = true)]
 async fn running_tasks_have_the_grace_period_to_end() {
     for (grace, late, ends_at) in [(30, 100, 45), (90, 95, 95), (90, 12, 20)] {

@@ -30,8 +30,8 @@ pub(super) fn read_answer(context: &Context, path: &Path, id: &str) -> Outcome<A
     }
     if reply.has_evidence {
         let why = format!(
-            "the question `{id}` was asked with an explanation or for another day, and means something else \
-             without it"
+            "the question `{id}` was asked with an explanation or for another day, and means \
+             something else without it"
         );
         let hint = "ask it with the explanation in its own words, and confirm that answer";
         return Err(refuse(path, &why).hint(hint));
