@@ -209,3 +209,122 @@ pub(crate) fn name_dimension(table: &str, dimension: &str) -> String {
 pub(crate) fn name_metric(metric: &str) -> String {
     format!("metric {metric}")
 }
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::{Column, Dialect};
+
+    use super::*;
+    use crate::{Place, Source, propose};
+
+    fn column(n: usize) -> Column {
+        Column { name: format!("c{n}"), sql_type: "TEXT".into(), ..Column::default() }
+    }
+
+    fn entry(name: &str, text: &str) -> Value {
+        json!({"name": name, "description": text})
+    }
+
+    fn catalog(tables: usize, columns: usize) -> Catalog {
+        let tables = (0..tables).map(|n| syrch_core::Table {
+            name: format!("t{n}"),
+            columns: (0..columns).map(column).collect(),
+            ..syrch_core::Table::default()
+        });
+        Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: tables.collect() }
+    }
+
+    fn read(text: &str) -> Semantics {
+        let source = Source { file: "p.yml".into(), text: text.into() };
+        Semantics::read(&[source]).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"))
+    }
+
+    fn split(catalog: &Catalog) -> Vec<DescriptionPart> {
+        let text = propose(catalog, &[], &Descriptions::default());
+        split_undescribed(&read(&text), catalog)
+    }
+
+    #[test]
+    fn parts_and_the_names_in_each_are_bounded() {
+        let few = split(&catalog(3, 2));
+        assert_eq!(few.iter().map(DescriptionPart::count).collect::<Vec<_>>(), [12]);
+        let many = split(&catalog(40, 10));
+        assert_eq!(many.iter().map(DescriptionPart::count).collect::<Vec<_>>(), [24; CALLS]);
+        let wide = split(&catalog(1, 400));
+        assert_eq!(wide.iter().map(DescriptionPart::count).collect::<Vec<_>>(), [NAMES]);
+        assert!(wide[0].prompt().len() < PROMPT, "{}", wide[0].prompt());
+    }
+
+    #[test]
+    fn what_the_schema_describes_is_not_asked_for_and_stays() {
+        let mut catalog = catalog(1, 2);
+        catalog.tables[0].comment = Some("Orders: one of each sale.".into());
+        catalog.tables[0].columns[1].comment = Some("first\nsecond".into());
+        let parts = split(&catalog);
+        let part = &parts[0];
+        let prompt = part.prompt();
+        assert!(prompt.contains("Table t0 -- Orders: one of each sale.\n"), "{prompt}");
+        assert!(prompt.contains("  c1 TEXT -- first second\n"), "{prompt}");
+        assert!(!prompt.contains("  table t0\n"), "{prompt}");
+        assert!(prompt.contains("  dimension t0.c1: c1\n"), "{prompt}");
+        let mut descriptions = Descriptions::default();
+        let reply = json!({"descriptions": [entry("table t0", "Another.")]});
+        descriptions.add_reply(part, &reply);
+        assert_eq!(descriptions.count(), 0);
+        let semantics = read(&propose(&catalog, &[], &descriptions));
+        assert_eq!(semantics.tables[0].description.as_deref(), Some("Orders: one of each sale."));
+    }
+
+    #[test]
+    fn a_hostile_reply_adds_texts_and_nothing_else() {
+        let catalog = catalog(2, 2);
+        let parts = split(&catalog);
+        let quoted = "x}, evil: \"y\" # z\\n 'é' {{ a }} &a *b !!c %d |- >- [";
+        let reply = json!({"descriptions": [
+            entry("table t0", quoted),
+            entry("table t0", "A second one."),
+            entry(" dimension t0.c0 ", " yes "),
+            entry("dimension t0.c1", "one\nfilter: \"1 = 0\""),
+            entry("metric number of t0", quoted),
+            entry("table t1", "\u{202e}backwards"),
+            entry("dimension t1.c0", &"x".repeat(DESCRIPTION + 1)),
+            entry("dimension t1.c1", ""),
+            entry("metric number of t1", "\u{2028}"),
+            entry("table other", "Not there."),
+            entry("joins", "Not there."),
+            json!("text"),
+            json!({"name": "table t1", "description": ["a"]}),
+        ]});
+        let mut descriptions = Descriptions::default();
+        descriptions.add_reply(&parts[0], &reply);
+        descriptions.add_reply(&parts[0], &json!([1]));
+        assert_eq!(descriptions.count(), 3);
+        let plain = read(&propose(&catalog, &[], &Descriptions::default()));
+        let text = propose(&catalog, &[], &descriptions);
+        let described = read(&text);
+        assert_eq!(described.tables[0].description.as_deref(), Some(quoted), "{text}");
+        assert_eq!(described.dimensions[0].description.as_deref(), Some("yes"), "{text}");
+        let metric = &described.metrics[0];
+        assert_eq!(metric.description.as_deref(), Some(quoted), "{text}");
+        assert_eq!(text.matches(" # by a model: review it\n").count(), 3, "{text}");
+        assert_eq!(without_descriptions(described), without_descriptions(plain));
+    }
+
+    fn without_descriptions(mut semantics: Semantics) -> String {
+        for table in &mut semantics.tables {
+            table.description = None;
+            table.place = Place::default();
+        }
+        for join in &mut semantics.joins {
+            join.place = Place::default();
+        }
+        for dimension in &mut semantics.dimensions {
+            dimension.description = None;
+            dimension.place = Place::default();
+            dimension.expression.place = Place::default();
+        }
+        let metrics: Vec<&str> = semantics.metrics.iter().map(|metric| &*metric.name).collect();
+        let Semantics { tables, joins, dimensions, .. } = &semantics;
+        format!("{tables:?} {joins:?} {dimensions:?} {metrics:?}")
+    }
+}
