@@ -3,9 +3,11 @@
 use std::fs;
 use std::process::Output;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script};
 
 use crate::bad_input::{Place, finish, read_streams};
+use crate::endpoint::KEY;
 
 /// A file about the shop of [`Place`].
 const SHOP: &str = "tables:
@@ -112,6 +114,102 @@ fn a_proposal_for_a_database_is_a_file_that_checks_clean() {
     assert!(!stdout.contains("error: "), "{stdout}");
     let (_, stderr, code) = texts(&run(&place, "semantics init"));
     assert_eq!(code, Some(2), "{stderr}");
+}
+
+/// A text that is only in a prompt for descriptions.
+const DESCRIBE: &str = "You document databases";
+
+/// Proposes a file with that model: what is written, and what is said on standard error.
+fn propose_with(place: &Place, endpoint: &MockEndpoint, flags: &str) -> (String, String) {
+    let url = endpoint.url();
+    let words = format!(
+        "semantics init --db shop.sqlite --llm openai --model mock --base-url {url} {flags}"
+    );
+    let output = finish(place.words(&words).env("SYRCH_API_KEY", KEY), "");
+    let (text, stderr, code) = texts(&output);
+    assert_eq!(code, Some(0), "{text}{stderr}");
+    assert!(!text.contains(KEY) && !stderr.contains(KEY), "{text}{stderr}");
+    (text, stderr)
+}
+
+fn description(name: &str, text: &str) -> Value {
+    json!({"name": name, "description": text})
+}
+
+#[test]
+fn a_model_describes_a_proposal_and_is_shown_no_values() {
+    let place = Place::new();
+    let reply = Reply::json(&json!({"descriptions": [
+        description("table customers", "People: all who buy."),
+        description("metric number of customers", "The number of customers."),
+    ]}));
+    let endpoint = MockEndpoint::start(Script::new().on([DESCRIBE], reply));
+    let (text, stderr) = propose_with(&place, &endpoint, "--rows full");
+    for line in [
+        "  customers:\n    description: \"People: all who buy.\" # by a model: review it\n",
+        "description: The number of customers.} # by a model: review it\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(stderr.contains("the model described 2 of "), "{stderr}");
+    assert_eq!(endpoint.count(), 1);
+    let prompt = endpoint.requests()[0].prompt();
+    assert!(prompt.contains("\n  table customers\n"), "{prompt}");
+    assert!(text.contains("France") && !prompt.contains("France"), "{text}{prompt}");
+    place.file("described.yml", &text);
+    let checked = run(&place, "semantics check described.yml --db shop.sqlite");
+    assert_eq!(checked.status.code(), Some(0), "{text}{}", read_streams(&checked).0);
+}
+
+#[test]
+fn a_hostile_reply_of_a_model_leaves_the_proposal_as_it_is() {
+    let place = Place::new();
+    let (plain, ..) = texts(&run(&place, "semantics init --db shop.sqlite"));
+    let hostile = "all\n    filter: \"1 = 0\"\nmetrics:\n  evil: count(orders.*)";
+    let reply = Reply::json(&json!({"descriptions": [
+        description("table customers", hostile),
+        description("table nowhere", "A table."),
+        description("metrics", "evil: count(orders.*)"),
+        description("metric number of customers", &"long ".repeat(100)),
+    ]}));
+    let endpoint = MockEndpoint::start(Script::new().on([DESCRIBE], reply));
+    let (text, stderr) = propose_with(&place, &endpoint, "");
+    assert_eq!(text, plain);
+    assert!(stderr.contains("the model described 0 of "), "{stderr}");
+
+    let inline = "x}, filter: \"1 = 0\" # {a: [b";
+    let reply = Reply::json(&json!({"descriptions": [description("table customers", inline)]}));
+    let endpoint = MockEndpoint::start(Script::new().on([DESCRIBE], reply));
+    let (text, _) = propose_with(&place, &endpoint, "");
+    let line = format!("    description: {} # by a model: review it\n", json!(inline));
+    assert_eq!(text.replace(&line, ""), plain);
+    assert_ne!(text, plain);
+}
+
+#[test]
+fn a_model_that_fails_leaves_the_proposal_without_descriptions() {
+    let place = Place::new();
+    let (plain, stderr, code) = texts(&run(&place, "semantics init --db shop.sqlite"));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(!stderr.contains("the model described"), "{stderr}");
+    let good = Reply::json(&json!({"descriptions": [description("table customers", "People.")]}));
+    for (reply, flags) in [
+        (Reply::status(401, "no such key"), ""),
+        (Reply::text("I would rather not."), ""),
+        (Reply::garbage(), ""),
+        (good.clone(), "--budget 1"),
+    ] {
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let (text, stderr) = propose_with(&place, &endpoint, flags);
+        assert_eq!(text, plain, "{stderr}");
+        assert!(stderr.contains("the model described 0 of "), "{stderr}");
+    }
+    let endpoint = MockEndpoint::start(Script::always(good));
+    let mut offline = place.words("semantics init --db shop.sqlite --llm offline");
+    offline.envs([("SYRCH_LLM_PROVIDER", "openai"), ("SYRCH_BASE_URL", &endpoint.url())]);
+    let (text, stderr, code) = texts(&finish(&mut offline, ""));
+    assert_eq!((text, code), (plain, Some(0)), "{stderr}");
+    assert_eq!(endpoint.count(), 0);
 }
 
 #[test]

@@ -104,6 +104,7 @@ mod context;
 pub mod conversation;
 pub mod databases;
 mod defined;
+mod descriptions;
 #[cfg_attr(not(feature = "endpoints"), path = "without_endpoints.rs")]
 mod endpoints;
 mod error;
@@ -162,6 +163,7 @@ pub mod verified;
 mod withheld;
 
 pub use builder::HostBuilder;
+pub use descriptions::DescriptionReport;
 pub use error::Error;
 pub use host::Host;
 pub use linking::Linking;

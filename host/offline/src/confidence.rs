@@ -2,7 +2,7 @@
 //! that it had to make.
 
 use super::cues::Cue;
-use super::draft::{Asked, Draft, Key, Measure, Named};
+use super::draft::{Asked, Draft, Filter, Key, Measure, Named};
 use super::items::{Item, Reading, What};
 use super::joins;
 use super::lexicon;
@@ -157,6 +157,9 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     if draft.named.iter().any(|named| is_left_out(named, reading, query, schema)) {
         factor *= 0.6;
     }
+    if draft.filters.iter().any(|filter| names_owner(filter, reading, schema)) {
+        factor *= 0.5;
+    }
     if compares_far_time(reading, query, schema) {
         factor *= 0.5;
     }
@@ -169,6 +172,30 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
         factor *= sense(&filter.condition, schema);
     }
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
+}
+
+/// Returns true if a cell is compared with a column that the question does not name, and is as well
+/// the name of a row of another table, to which each of these rows belongs: the `Queen` of `tracks
+/// by Queen` is a composer, and the artist of other tracks.
+fn names_owner(filter: &Filter, reading: &Reading, schema: &Schema) -> bool {
+    let column = filter.condition.column;
+    let item = reading.items.get(filter.item);
+    let Some(What::Cell(cells)) = item.map(|item| &item.what) else { return false };
+    let is_named = reading.items.iter().any(|item: &Item| {
+        matches!(&item.what, What::Column(meant) if meant.iter().any(|(at, _)| *at == column))
+    });
+    let is_place = reading.table_of_place(filter.item) == Some(column.table);
+    let is_label = schema.tables[column.table].labels.contains(&column.column);
+    !is_named
+        && !is_place
+        && !is_label
+        && cells.iter().map(|cell| cell.column).any(|other: ColumnRef| {
+            let tables = [column.table, other.table];
+            other.table != column.table
+                && schema.tables[other.table].labels.contains(&other.column)
+                && joins::tree(schema, &tables, &|_| 0.0).is_some_and(|tree| tree.len() <= 3)
+                && !joins::repeats_rows(schema, &tables, column.table, &|_| 0.0)
+        })
 }
 
 /// Returns true if a time is compared of a table that the question does not name and to which

@@ -79,6 +79,38 @@ fn weather() -> Catalog {
     catalog("weather", &[("date", "DATE"), ("temp_max", "REAL"), ("rain", "REAL"), ("sky", "TEXT")])
 }
 
+/// Tracks, which belong to albums, which belong to artists.
+fn music() -> Catalog {
+    let id = "INTEGER";
+    let artists = [("artist_id", id), ("name", "TEXT")];
+    let albums = [("album_id", id), ("title", "TEXT"), ("artist_id", id)];
+    let tracks = [("track_id", id), ("name", "TEXT"), ("album_id", id), ("composer", "TEXT")];
+    let of_artist = [("artist_id", "artists", "artist_id")];
+    let of_album = [("album_id", "albums", "album_id")];
+    let tables = vec![
+        fixture::table("artists", &artists, "artist_id", &[]),
+        fixture::table("albums", &albums, "album_id", &of_artist),
+        fixture::table("tracks", &tracks, "track_id", &of_album),
+    ];
+    Catalog { tables, ..catalog("music", &[]) }
+}
+
+#[test]
+fn a_value_that_names_the_owner_of_the_rows_as_well_is_doubted() {
+    for question in ["Which tracks are by Queen?", "How many tracks by Queen are there?"] {
+        let (sql, confidence) = fixture::best(question, &music());
+        assert!(confidence <= 0.5, "{question}: {confidence} {sql}");
+    }
+    for (question, condition) in [
+        ("Which tracks are by Mercury?", "composer = 'Mercury'"),
+        ("Which tracks have the composer Queen?", "composer = 'Queen'"),
+        ("Which tracks are by the artist Queen?", "artists.name = 'Queen'"),
+    ] {
+        let (sql, confidence) = fixture::best(question, &music());
+        assert!(sql.ends_with(condition) && confidence > 0.7, "{question}: {confidence} {sql}");
+    }
+}
+
 #[test]
 fn a_measure_named_like_its_table_is_told_from_its_rows() {
     assert_reads(

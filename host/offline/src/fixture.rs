@@ -194,6 +194,9 @@ const CELLS: &[(&str, &str, &str)] = &[
     ("jobs", "grade", "A"),
     ("orders", "status", "shipped"),
     ("orders", "status", "delivered"),
+    ("artists", "name", "Queen"),
+    ("tracks", "composer", "Queen"),
+    ("tracks", "composer", "Mercury"),
 ];
 
 #[async_trait]

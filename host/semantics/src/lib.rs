@@ -5,6 +5,7 @@ mod check;
 mod compile;
 mod compiled;
 mod departure;
+mod describe;
 mod digest;
 mod form;
 mod import;
@@ -22,6 +23,7 @@ pub use check::{Finding, Probe, Severity, check, probes};
 pub use compile::{CompileError, compile, describe_period, spell_request};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
 pub use departure::find_departures;
+pub use describe::{DescriptionPart, Descriptions, split_undescribed};
 pub use form::{
     REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain,
     read_order, read_period,

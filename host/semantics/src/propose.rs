@@ -10,6 +10,7 @@ use syrch_core::{Catalog, Column, Dialect, Table};
 
 use crate::check::probes::source_in_sql;
 use crate::check::types::Type;
+use crate::describe::{Descriptions, is_description, name_dimension, name_metric, name_table};
 use crate::write::{
     Taken, clean, is_writable, scalar, scalars, sql_column, sql_name, sql_own_column,
 };
@@ -166,9 +167,10 @@ pub fn values_probes(catalog: &Catalog) -> Vec<ValuesProbe> {
 
 /// Proposes a semantics file for a catalog: its tables with keys and times, dimensions for texts
 /// and dates, joins from foreign keys and from names, counts, sums and means for metrics, and
-/// labels for columns with few values. The file reads back without problems.
+/// labels for columns with few values. Comments of the database become descriptions; what has none
+/// has that of `descriptions`. The file reads back without problems.
 #[must_use]
-pub fn propose(catalog: &Catalog, values: &[ColumnValues]) -> String {
+pub fn propose(catalog: &Catalog, values: &[ColumnValues], descriptions: &Descriptions) -> String {
     let mut names = Taken::default();
     let prefix = find_prefix(catalog);
     let tables: Vec<Proposed<'_>> = tables_to_propose(catalog)
@@ -180,7 +182,8 @@ pub fn propose(catalog: &Catalog, values: &[ColumnValues]) -> String {
         })
         .collect();
     let joins = find_joins(catalog, &tables);
-    let mut writer = Writer { catalog, values, tables, joins, words: Taken::default() };
+    let words = Taken::default();
+    let mut writer = Writer { catalog, values, descriptions, tables, joins, words };
     writer.write()
 }
 
@@ -454,11 +457,15 @@ fn leads(next: &[BTreeSet<usize>], from: usize, to: usize) -> bool {
 struct Writer<'a> {
     catalog: &'a Catalog,
     values: &'a [ColumnValues],
+    descriptions: &'a Descriptions,
     tables: Vec<Proposed<'a>>,
     joins: Vec<ProposedJoin>,
     /// The words of dimensions and metrics.
     words: Taken,
 }
+
+/// The comment after a description that a model wrote.
+const BY_MODEL: &str = " # by a model: review it";
 
 const HEAD: &str = "\
 # A proposal from keys, names and types. Review every line before you rely on it: remove what is
@@ -512,6 +519,9 @@ impl Writer<'_> {
         if shown != name {
             let _ = writeln!(out, "    source: {}", scalar(&shown));
         }
+        if let Some((text, mark)) = self.describe(&name_table(&name), source.comment.as_deref()) {
+            let _ = writeln!(out, "    description: {text}{mark}");
+        }
         if has_writable_key(source) {
             let _ = writeln!(out, "    key: {}", scalars(&source.primary_key));
         }
@@ -522,12 +532,10 @@ impl Writer<'_> {
         if let Some(expression) = full_name(source) {
             let singular = singular(&name);
             let dimension = self.words.take(&[singular.clone(), format!("{singular} name")]);
-            let _ = writeln!(
-                dimensions,
-                "      {}: {{expression: {}, type: name}}",
-                scalar(&dimension),
-                scalar(&expression)
-            );
+            let parts =
+                vec![format!("expression: {}", scalar(&expression)), "type: name".to_owned()];
+            let described = self.describe(&name_dimension(&name, &dimension), None);
+            dimensions.push_str(&entry("      ", &dimension, parts, described));
             own.insert(dimension.to_lowercase());
         }
         for column in &source.columns {
@@ -550,7 +558,10 @@ impl Writer<'_> {
                 times.push(dimension.clone());
                 is_certain &= !is_day;
             }
-            dimensions.push_str(&self.dimension(&dimension, &self.tables[index], column, is_time));
+            let parts = self.dimension(&dimension, &self.tables[index], column, is_time);
+            let key = name_dimension(&name, &dimension);
+            let described = self.describe(&key, column.comment.as_deref());
+            dimensions.push_str(&entry("      ", &dimension, parts, described));
         }
         times.sort_by_key(|time: &String| has_word(time, BIRTHS));
         match times.as_slice() {
@@ -568,6 +579,16 @@ impl Writer<'_> {
             let _ = write!(out, "    dimensions:\n{dimensions}");
         }
         out
+    }
+
+    /// The description of a name as a scalar, with a mark if a model wrote it: the comment of the
+    /// database if that can be one, else the model's.
+    fn describe(&self, name: &str, comment: Option<&str>) -> Option<(String, &'static str)> {
+        let comment = comment.map(str::trim).filter(|comment| is_description(comment));
+        match comment {
+            Some(comment) => Some((scalar(comment), "")),
+            None => self.descriptions.get(name).map(|text| (scalar(text), BY_MODEL)),
+        }
     }
 
     /// The reason why a column with the name or the type of a time is not proposed as one.
@@ -635,13 +656,14 @@ impl Writer<'_> {
         name
     }
 
+    /// The keys of a dimension.
     fn dimension(
         &self,
         name: &str,
         source: &Proposed<'_>,
         column: &Column,
         is_time: bool,
-    ) -> String {
+    ) -> Vec<String> {
         let table = source.shown.as_str();
         let has_key = has_writable_key(source.source);
         let mut parts = Vec::new();
@@ -661,10 +683,7 @@ impl Writer<'_> {
             parts.push("type: text".to_owned());
             parts.push(format!("labels: {{{}}}", labels.join(", ")));
         }
-        match parts.is_empty() {
-            true => format!("      {}:\n", scalar(name)),
-            false => format!("      {}: {{{}}}\n", scalar(name), parts.join(", ")),
-        }
+        parts
     }
 
     /// The values of a column, if they are few and each can be told from the others in a question.
@@ -719,16 +738,9 @@ impl Writer<'_> {
             let name = self.tables[index].name.clone();
             let shown = words(&name).join(" ");
             let metric = self.words.take(&[format!("number of {shown}"), format!("{shown} count")]);
-            let count = scalar(&format!("count({}.*)", sql_name(&name)));
-            let _ = match self.name_rows(&shown, &name) {
-                Some(rows) => writeln!(
-                    out,
-                    "  {}: {{measure: {count}, synonyms: [{}]}}",
-                    scalar(&metric),
-                    scalar(&rows)
-                ),
-                None => writeln!(out, "  {}: {count}", scalar(&metric)),
-            };
+            let count = format!("count({}.*)", sql_name(&name));
+            let rows = self.name_rows(&shown, &name);
+            out.push_str(&self.metric(&metric, &count, rows.as_deref()));
             let numbers = source.columns.iter().filter(|column| {
                 type_of(column) == Type::Number
                     && is_writable(&column.name)
@@ -752,10 +764,39 @@ impl Writer<'_> {
                 let metric = self.words.take(&[plain, long]);
                 let argument = sql_column(&name, &column.name);
                 let measure = format!("{aggregate}({argument})");
-                let _ = writeln!(out, "  {}: {}", scalar(&metric), scalar(&measure));
+                out.push_str(&self.metric(&metric, &measure, None));
             }
         }
         out
+    }
+
+    /// A metric with its measure alone, unless it has a synonym or a description.
+    fn metric(&self, name: &str, measure: &str, synonym: Option<&str>) -> String {
+        let described = self.describe(&name_metric(name), None);
+        if synonym.is_none() && described.is_none() {
+            return format!("  {}: {}\n", scalar(name), scalar(measure));
+        }
+        let mut parts = vec![format!("measure: {}", scalar(measure))];
+        parts.extend(synonym.map(|synonym| format!("synonyms: [{}]", scalar(synonym))));
+        entry("  ", name, parts, described)
+    }
+}
+
+/// A name with its keys in one line, and with its description if there is one.
+fn entry(
+    indent: &str,
+    name: &str,
+    mut parts: Vec<String>,
+    described: Option<(String, &'static str)>,
+) -> String {
+    let mut mark = "";
+    if let Some((text, by)) = described {
+        parts.push(format!("description: {text}"));
+        mark = by;
+    }
+    match parts.is_empty() {
+        true => format!("{indent}{}:\n", scalar(name)),
+        false => format!("{indent}{}: {{{}}}{mark}\n", scalar(name), parts.join(", ")),
     }
 }
 
@@ -772,7 +813,7 @@ mod tests {
     }
 
     fn read_back(catalog: &Catalog, values: &[ColumnValues]) -> (String, Semantics) {
-        let text = propose(catalog, values);
+        let text = propose(catalog, values, &Descriptions::default());
         let source = Source { file: "p.yml".into(), text: text.clone() };
         let semantics =
             Semantics::read(&[source]).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));

@@ -8,16 +8,18 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use syrch::metric::{SemanticsError, read_semantics};
 use syrch::semantics::{
-    Aggregate, BOUNDS, ColumnValues, Finding, MetricKind, Problem, SCHEMA, Semantics, Severity,
-    check, import, probes, propose, values_probes,
+    Aggregate, BOUNDS, ColumnValues, Descriptions, Finding, MetricKind, Problem, SCHEMA, Semantics,
+    Severity, Source, check, import, probes, propose, values_probes,
 };
+use syrch::settings::SemanticsSettings;
 use syrch::syrch_core::ports::{Database, SqlQuery};
 use syrch::syrch_core::{Catalog, Value as Cell};
-use syrch::yaml;
+use syrch::{Host, Stop, yaml};
 
-use super::{Context, Run};
+use super::{Context, Run, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
+use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, terminal};
@@ -36,7 +38,7 @@ pub(crate) enum SemanticsCommand {
     #[command(after_help = Exit::help())]
     Check(Box<CheckArgs>),
     /// Write a proposal for a database from its keys, names, types and the values of columns that
-    /// have few
+    /// have few; a model that is configured describes its tables, dimensions and metrics
     #[command(after_help = Exit::help())]
     Init(Box<InitArgs>),
     /// Translate dbt's semantic models and metrics, or an mdl.json of WrenAI; what has no
@@ -69,9 +71,9 @@ pub(crate) struct InitArgs {
     /// Read no rows: labels are those that the schema declares
     #[arg(long)]
     pub(crate) names_only: bool,
-    /// The options of a database.
+    /// Flags of a search: the database, the model, what it may cost.
     #[command(flatten)]
-    pub(crate) flags: Flags<false>,
+    pub(crate) flags: Flags<true>,
 }
 
 #[derive(Args)]
@@ -110,7 +112,7 @@ impl Run for SemanticsCommand {
     async fn run(self, context: Context) -> Outcome {
         match self {
             Self::Check(arguments) => run_check(&context, &arguments).await,
-            Self::Init(arguments) => run_init(&context, &arguments).await,
+            Self::Init(arguments) => run_init(context, &arguments).await,
             Self::Import(arguments) => run_import(&context, &arguments.file),
             Self::Show(arguments) => run_show(&context, &arguments.files),
             Self::Schema => {
@@ -224,18 +226,61 @@ fn show_findings(context: &Context, findings: &[Finding]) -> Outcome<()> {
     context.rows(grid, || json!({"schema": "syrch.semantics-check/1", "findings": documents}))
 }
 
-async fn run_init(context: &Context, arguments: &InitArgs) -> Outcome {
+async fn run_init(mut context: Context, arguments: &InitArgs) -> Outcome {
     context.needs_database()?;
-    let database = context.open_database().await?;
+    let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
+    let model = match context.config.effective.settings.model.is_by_rules() {
+        true => None,
+        false => {
+            // A file that is being written anew may be wrong, or not be there yet.
+            context.config.effective.settings.semantics = SemanticsSettings::default();
+            Some(asking::open(&mut context, &watch).await?)
+        }
+    };
+    let database = match &model {
+        Some(host) => Arc::clone(host.database()),
+        None => context.open_database().await?,
+    };
     let catalog = database.catalog().await?;
     let values = match arguments.names_only {
         true => Vec::new(),
-        false => read_values(context, database.as_ref(), &catalog).await,
+        false => read_values(&context, database.as_ref(), &catalog).await,
     };
-    let text = propose(&catalog, &values);
-    write_text(context, "syrch.semantics-init/1", &text, &[])?;
+    let mut text = propose(&catalog, &values, &Descriptions::default());
+    if let Some(host) = &model {
+        let descriptions = describe(&context, host, &text, watch).await?;
+        text = propose(&catalog, &values, &descriptions);
+    }
+    write_text(&context, "syrch.semantics-init/1", &text, &[])?;
     context.console.note("a proposal: review it, then run `syrch-host semantics check`");
     Ok(Exit::Answered)
+}
+
+/// The descriptions that the model gives for a proposal. Without any, the user is told the reason.
+async fn describe(
+    context: &Context,
+    host: &Host,
+    text: &str,
+    watch: Arc<Watch>,
+) -> Outcome<Descriptions> {
+    let source = Source { file: "the proposal".to_owned(), text: text.to_owned() };
+    let proposal = Semantics::read(&[source]).map_err(SemanticsError::Wrong)?;
+    context.console.progress("asking the model for descriptions");
+    let report = host.describe_proposal(&proposal, watch, &Stop::new()).await?;
+    context.console.clear();
+    let (sent, cached) = report.calls;
+    let count = report.descriptions.count();
+    let summary = format!(
+        "the model described {count} of {} tables, dimensions and metrics; {sent} model calls, \
+         {cached} from the cache",
+        report.wanted
+    );
+    match &report.failure {
+        Some(failure) => context.console.warn(&format!("{summary}: {failure}")),
+        None if count < report.wanted => context.console.warn(&summary),
+        None => context.console.note(&summary),
+    }
+    Ok(report.descriptions)
 }
 
 /// The values of columns that may have few. A column whose values cannot be read has none.
