@@ -253,6 +253,25 @@ fn rotate(path: &Path, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
+/// A grant that stopped a plugin, in a search without an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Lack {
+    /// A port that it is not granted.
+    Port { plugin: String, port: String },
+    /// A limit that it used up, in the words of the grant.
+    Limit { plugin: String, grant: String },
+}
+
+impl From<Lack> for Error {
+    fn from(lack: Lack) -> Self {
+        match lack {
+            Lack::Port { plugin, port } => Self::NotGranted { plugin, port },
+            Lack::Limit { plugin, grant } => Self::GrantUsedUp { plugin, grant },
+        }
+    }
+}
+
 /// A plugin of a run that is audited: its allowance, and what it wants and may have.
 pub(crate) struct Audited {
     pub(crate) allowance: Arc<Allowance>,
@@ -299,25 +318,24 @@ impl Audited {
         self.access.granted.is_some()
     }
 
-    /// Lists the ways in which the grants can leave a search without an answer, in a fixed order:
-    /// ports to the model and to statements that the plugin is not granted, and its limits. Each
-    /// has its error.
-    pub(crate) fn list_possible_lacks(&self) -> Vec<(Decision, String, Error)> {
-        let granted = self.access.granted.as_deref().unwrap_or_default();
-        let is_locked = self.access.granted.is_some();
-        let plugin = || self.access.plugin.clone();
-        let ports =
-            NEEDED.iter().filter(|port| is_locked && !granted.iter().any(|one| one == *port));
-        let denied = ports.map(|port| {
-            let port = (*port).to_owned();
-            (Decision::Denied, port.clone(), Error::NotGranted { plugin: plugin(), port })
-        });
-        let limits = granted.iter().filter_map(|word| {
-            let (name, _) = word.split_once('=')?;
-            let error = Error::GrantUsedUp { plugin: plugin(), grant: word.clone() };
-            Some((Decision::Limited, name.to_owned(), error))
-        });
-        denied.chain(limits).collect()
+    /// The grant that stopped the plugin: a port to the model or to statements that it does not
+    /// have, or a limit that it used up.
+    pub(crate) fn find_lack(&self) -> Option<Lack> {
+        let granted = self.access.granted.as_ref()?;
+        let decisions = self.allowance.decisions();
+        decisions.keys().find_map(|(decision, name)| {
+            let plugin = self.access.plugin.clone();
+            let is_needed = NEEDED.contains(&name.as_str()) && !granted.contains(name);
+            match decision {
+                Decision::Denied if is_needed => Some(Lack::Port { plugin, port: name.clone() }),
+                Decision::Limited => {
+                    let limit = format!("{name}=");
+                    let grant = granted.iter().find(|word| word.starts_with(&limit))?.clone();
+                    Some(Lack::Limit { plugin, grant })
+                }
+                Decision::Denied | Decision::Used => None,
+            }
+        })
     }
 
     /// Records the counts of the run, which has ended.

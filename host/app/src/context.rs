@@ -15,7 +15,7 @@ use syrch_journal::{Choices, Defined, EventLog, Verified};
 use syrch_layers::{Allowance, Consent, GrantedCells, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::audit::Audited;
+use crate::audit::{Audited, Lack};
 use crate::clock::Clock;
 use crate::defined::{Requests, list_needed};
 use crate::given_up::GivenUp;
@@ -80,16 +80,12 @@ impl RunState {
     /// that used up what it is granted. The decisions are those of the journal in a replay, which
     /// asks for nothing.
     pub(crate) async fn grant_error(&self) -> Option<Error> {
-        for audited in self.audited.values() {
-            let decisions = audited.allowance.decisions();
-            for (decision, name, error) in audited.list_possible_lacks() {
-                let has_stopped = || decisions.contains_key(&(decision, name));
-                if self.event_log.decide_by_time("lack", has_stopped).await {
-                    return Some(error);
-                }
-            }
-        }
-        None
+        let found = || {
+            let lack = self.audited.values().find_map(Audited::find_lack)?;
+            serde_json::to_string(&lack).ok()
+        };
+        let lack = self.event_log.decide_by_grants("lack", found).await?;
+        serde_json::from_str::<Lack>(&lack).ok().map(Error::from)
     }
 
     fn find_audited(&self, role: Role) -> Option<&Audited> {

@@ -201,10 +201,10 @@ fn find_prefix(catalog: &Catalog) -> usize {
     let names: Vec<&str> = tables_to_propose(catalog).map(|table| table.name.as_str()).collect();
     let [first, _, _, ..] = names.as_slice() else { return 0 };
     let ends = first.match_indices('_').map(|(at, _)| at + 1);
-    let shared = ends.filter(|end| {
+    let mut shared = ends.filter(|end| {
         names.iter().all(|name| name.len() > *end && name.get(..*end) == first.get(..*end))
     });
-    shared.last().unwrap_or(0)
+    shared.next_back().unwrap_or(0)
 }
 
 /// A table with its name in the file.

@@ -83,6 +83,31 @@ impl EventLog {
         .await
     }
 
+    /// Called where grants may have stopped a search, with nothing else under way. Returns the text
+    /// that the journal has of that place, or else that of `actual`, which is recorded if there is
+    /// one: a replay knows no grants.
+    pub async fn decide_by_grants(
+        &self,
+        place: &str,
+        actual: impl FnOnce() -> Option<String>,
+    ) -> Option<String> {
+        let place = format!("{place}:");
+        let found = {
+            let state = self.state();
+            match &state.replay {
+                None => actual()?,
+                Some(replay) => match replay.event() {
+                    Some(Event::Known { place: other, .. }) => {
+                        other.strip_prefix(&place)?.to_owned()
+                    }
+                    _ => return None,
+                },
+            }
+        };
+        self.decide_by_time(&format!("{place}{found}"), || true).await;
+        Some(found)
+    }
+
     /// Called to ask the user. Returns the answer that the journal has, or else that of `actual`.
     pub async fn user(
         &self,

@@ -62,7 +62,7 @@ pub(in super::super) fn read(query: &Query, dialect: &Dialect) -> Option<Cut> {
     });
     let name = carry::restore(name(keys[0], select), dialect);
     let rows = carry::restore(rows.to_string(), dialect);
-    (rows.len() <= LONGEST).then(|| Cut { rows, keys: keys.len(), name })
+    (rows.len() <= LONGEST).then_some(Cut { rows, keys: keys.len(), name })
 }
 
 /// The expression that a key of the order stands for, which may be a column of the result by its
