@@ -143,7 +143,8 @@ fn a_statement_that_does_not_end_by_the_deadline_costs_no_answer() {
     let script =
         Script::new().times(2, [""], Reply::sql(COUNT, 0.9)).on([""], Reply::sql(ENDLESS, 0.9));
     let endpoint = MockEndpoint::start(script);
-    let flags = ["--strategy", "vote5", "--deadline", "8"];
+    // One call after the other, so that the first draws have the first replies.
+    let flags = ["--strategy", "vote5", "--max-concurrency", "1", "--deadline", "8"];
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &flags);
     is_best_so_far(&said, &said.document(0), "the deadline passed: this is the best so far");
 }
