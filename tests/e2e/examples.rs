@@ -93,7 +93,7 @@ fn an_answer_of_a_batch_is_confirmed_by_its_id() {
     let lines = [
         json!({"id": "french", "question": QUESTION}),
         json!({"id": 2, "question": "How many French customers are there?", "conversation": "c"}),
-        json!({"id": "told", "question": QUESTION, "evidence": "French means from Lyon"}),
+        json!({"id": "explained", "question": QUESTION, "evidence": "French means from Lyon"}),
         json!({"id": "then", "question": QUESTION, "as_of": "2020-01-01"}),
         json!({"id": "long", "question": format!("{QUESTION} {}", "x".repeat(9_000))}),
     ];
@@ -108,7 +108,7 @@ fn an_answer_of_a_batch_is_confirmed_by_its_id() {
         ("french", [].as_slice(), "--db"),
         ("3", &["--db", &database], "no line has the id `3`"),
         ("2", &["--db", &database], "is of a conversation"),
-        ("told", &["--db", &database], "was asked with an explanation"),
+        ("explained", &["--db", &database], "was asked with an explanation"),
         ("then", &["--db", &database], "was asked with an explanation"),
         ("long", &["--db", &database], "an example has at most 8192"),
     ] {

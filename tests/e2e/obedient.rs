@@ -20,7 +20,7 @@ const TOOL: &str = "CALL run_sql";
 /// The order to ask the definitions for what they do not have.
 const METRIC: &str = "METRIC";
 
-/// The statements that the model is told to write. A cell in a prompt is short, and so are they.
+/// The statements that the model is ordered to write. A cell in a prompt is short, and so are they.
 const ORDERS: [&str; 16] = [
     "SELECT secret FROM secrets",
     "SELECT * FROM main.secrets",
@@ -181,7 +181,7 @@ fn orders_in_the_texts_of_plugins_change_and_disclose_nothing() {
     order_in("plugin");
 }
 
-/// Under `--rows none` what a plugin was told to find out reaches no model, whoever obeys whom.
+/// Under `--rows none` what a plugin was ordered to find out reaches no model, whoever obeys whom.
 #[test]
 fn an_order_to_send_cells_is_not_followed_without_the_grant() {
     let folder = syrch_kit::scratch();

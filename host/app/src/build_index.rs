@@ -12,16 +12,13 @@ use syrch_core::ports::{
 };
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Column, Problem, Table};
-use syrch_journal::{Mode, RowRetention};
 use syrch_retrieval::{Index, Sources};
 use syrch_scheduler::Stop;
 
-use crate::clock::Clock;
 use crate::context::RunState;
 use crate::host::Host;
 use crate::knowledge::{BuiltIndex, IndexParts, IndexReport, TermsOf};
 use crate::retrieval::ModelEmbedder;
-use crate::search::run_id;
 use crate::{Error, Observer, SearchEvent, model_calls};
 
 /// Columns of one model call.
@@ -56,17 +53,7 @@ impl Host {
         let Some(folder) = &self.settings.retrieval.folder else {
             return Err(Error::Config("there is no folder for the index".to_owned()));
         };
-        let catalog = self.database.catalog().await?;
-        let mut run = self.run_state(
-            &run_id("build-index"),
-            Mode::Record(None, RowRetention::None),
-            catalog,
-            &observer,
-            stop,
-            None,
-        );
-        // The deadline is that of a search; a large schema takes longer than any question.
-        run.clock = Clock::new(None, stop.clone());
+        let run = self.run_beside_searches("build-index", &observer, stop).await?;
         let model = model_calls::for_run(self, &run);
         let earlier = BuiltIndex::read(folder, &run.catalog).ok().flatten();
         let (reported, failed) = match (parts, &earlier) {

@@ -6,14 +6,11 @@ use syrch_core::Problem;
 use syrch_core::ports::{
     LlmError, Message, ModelCall, ModelProvider, Purpose, Request, Shape, Speaker,
 };
-use syrch_journal::{Mode, RowRetention};
 use syrch_scheduler::Stop;
 use syrch_semantics::{DescriptionPart, Descriptions, Semantics, split_undescribed};
 
-use crate::clock::Clock;
 use crate::context::RunState;
 use crate::host::Host;
-use crate::search::run_id;
 use crate::{Error, Observer, model_calls};
 
 /// The purpose of these calls.
@@ -45,17 +42,7 @@ impl Host {
         observer: Arc<dyn Observer>,
         stop: &Stop,
     ) -> Result<DescriptionReport, Error> {
-        let catalog = self.database.catalog().await?;
-        let mut run = self.run_state(
-            &run_id(DESCRIBE),
-            Mode::Record(None, RowRetention::None),
-            catalog,
-            &observer,
-            stop,
-            None,
-        );
-        // The deadline is that of a search.
-        run.clock = Clock::new(None, stop.clone());
+        let run = self.run_beside_searches(DESCRIBE, &observer, stop).await?;
         let model = model_calls::for_run(self, &run);
         let parts = split_undescribed(proposal, &run.catalog);
         let mut descriptions = Descriptions::default();

@@ -336,6 +336,23 @@ impl Host {
         })
     }
 
+    /// A run for work beside searches, without a journal. It has no deadline, which is that of a
+    /// search.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read.
+    pub(crate) async fn run_beside_searches(
+        &self,
+        name: &str,
+        observer: &Arc<dyn Observer>,
+        stop: &Stop,
+    ) -> Result<RunState, Error> {
+        let catalog = self.database.catalog().await?;
+        let mode = Mode::Record(None, RowRetention::None);
+        let run = self.run_state(&search::run_id(name), mode, catalog, observer, stop, None);
+        Ok(RunState { clock: Clock::new(None, stop.clone()), ..run })
+    }
+
     /// A run of this host. `listener` receives the records of its event log.
     pub(crate) fn run_state(
         &self,

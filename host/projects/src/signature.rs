@@ -66,7 +66,7 @@ impl Signature {
     /// Reads the text of its file.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The defect, in words.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
         if text.len() > LONGEST {
             return Err("is too long for a signature".to_owned());

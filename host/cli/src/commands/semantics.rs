@@ -252,11 +252,14 @@ async fn run_init(mut context: Context, arguments: &InitArgs) -> Outcome {
         text = propose(&catalog, &values, &descriptions);
     }
     write_text(&context, "syrch.semantics-init/1", &text, &[])?;
-    context.console.note("a proposal: review it, then run `syrch-host semantics check`");
+    context
+        .console
+        .note("a proposal: review it, then run `syrch-host semantics check FILE --db DB`");
     Ok(Exit::Answered)
 }
 
-/// The descriptions that the model gives for a proposal. Without any, the user is told the reason.
+/// Returns the descriptions that the model gives for a proposal. Without any, standard error has
+/// the reason.
 async fn describe(
     context: &Context,
     host: &Host,
