@@ -1,6 +1,6 @@
 // Runs: the list with its filters, and two traces side by side.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import type { Json } from "./api";
 import { CandidateItem } from "./graph";
@@ -23,6 +23,17 @@ interface Line {
 const OUTCOMES = ["answered", "partial", "no-answer", "clarification-needed", "failed", "running", "unfinished"];
 const PAGE = 50;
 
+/** Properties of an input that keeps what is being typed while lines arrive, and gives it when it is complete. */
+function useTyped(given: string, give: (value: string) => void) {
+  const [typed, setTyped] = useState(given);
+  useEffect(() => setTyped(given), [given]);
+  return {
+    value: typed,
+    onInput: (event: { currentTarget: HTMLInputElement }) => setTyped(event.currentTarget.value),
+    onChange: (event: { currentTarget: HTMLInputElement }) => give(event.currentTarget.value),
+  };
+}
+
 export function RunsView({ query }: { query: URLSearchParams }) {
   const filters = {
     question: query.get("question") ?? "",
@@ -35,6 +46,8 @@ export function RunsView({ query }: { query: URLSearchParams }) {
   const search = new URLSearchParams([...given, ["offset", String(offset)], ["limit", String(PAGE)]]);
   const { value, error, reload } = useLoaded<{ runs: Line[]; waiting: { run: string; question: string }[]; more: boolean }>(`/runs?${search}`);
   const change = (part: { [name: string]: string }) => go(["runs"], { ...filters, ...part });
+  const question = useTyped(filters.question, (question) => change({ question }));
+  const confidence = useTyped(filters.min_confidence, (min_confidence) => change({ min_confidence }));
   const page = (offset: number) => href(["runs"], { ...filters, offset: offset ? String(offset) : "" });
   const choose = (run: string) => setChosen(chosen.includes(run) ? chosen.filter((other) => other !== run) : [...chosen, run].slice(-2));
   return (
@@ -42,7 +55,7 @@ export function RunsView({ query }: { query: URLSearchParams }) {
       <h1>Runs</h1>
       <form class="bar" onSubmit={(event) => event.preventDefault()} role="search">
         <label>
-          Question <input type="search" dir="auto" value={filters.question} onChange={(event) => change({ question: event.currentTarget.value })} />
+          Question <input type="search" dir="auto" {...question} />
         </label>
         <label>
           Outcome{" "}
@@ -55,7 +68,7 @@ export function RunsView({ query }: { query: URLSearchParams }) {
         </label>
         <label>
           Confidence from{" "}
-          <input type="number" min={0} max={1} step={0.05} value={filters.min_confidence} onChange={(event) => change({ min_confidence: event.currentTarget.value })} />
+          <input type="number" min={0} max={1} step={0.05} {...confidence} />
         </label>
         <button type="button" onClick={reload}>
           Reload
