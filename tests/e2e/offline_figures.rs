@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use syrch::databases::with_single_quotes;
 use syrch_core::ports::{
     CellIndex, Database, LlmError, Message, ModelCall, ModelProvider, Purpose, Request, SqlQuery,
 };
@@ -97,6 +98,8 @@ fn call(question: &Question, database: Arc<syrch_core::Catalog>) -> ModelCall {
 async fn golds(database: &SqliteDatabase, question: &Question) -> Vec<ResultSet> {
     let mut results = Vec::new();
     for sql in question.statements() {
+        // The sets write texts in double quotes, too; a graded run reads them in the same way.
+        let sql = with_single_quotes(sql, database).await;
         results.extend(database.run(&SqlQuery::new(sql)).await.ok());
     }
     results
