@@ -14,12 +14,12 @@ interface Plugin {
   built_in: boolean;
   trusted: boolean;
   imports: string[];
-  /** What the lock grants; null if it does not name the plugin. */
+  /** The grants of the lock; null if it does not name the plugin. */
   granted: string[] | null;
   used: { searches: number; cpu_ms: number; memory_peak: number };
 }
 
-/** What a plugin is granted: by the lock, and by whether it may call a model once it may know something of the data. */
+/** The grants of a plugin: by the lock, and by whether it may call a model once it may know something of the data. */
 function granted(plugin: Plugin, rows: string): string {
   if (plugin.granted) return plugin.granted.length ? `by the lock: ${clip(plugin.granted.join(", "), 500)}` : "nothing, by the lock";
   const hides = rows === "none" || rows === "aggregates";

@@ -2,10 +2,10 @@
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** What a scan of a JSON document stops at: an escape, the begin or the end of a string, a number. Strings are not matched as a whole, since one of 10 MB overflows the stack of the browser's expressions. */
+/** The places at which a scan of a JSON document stops: an escape, the begin or the end of a string, a number. Strings are not matched as a whole, since one of 10 MB overflows the stack of the browser's expressions. */
 const TOKEN = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 
-/** Whether a number is an integer that a number of the browser would round. */
+/** Returns whether a number is an integer that a number of the browser would round. */
 const isLong = (number: string) => /^-?\d{16,}$/.test(number) && !Number.isSafeInteger(Number(number));
 
 /** Reads a JSON document. Integers that a number of the browser would round are read as texts of their digits. */
@@ -175,7 +175,7 @@ export async function readEvents(path: string, signal: AbortSignal, receive: (ev
       }
     } catch (error) {
       if (signal.aborted) return;
-      // What the server refuses once it refuses again, but for too many requests and its restart.
+      // The server refuses again whatever it refused once, but for too many requests and its restart.
       if (error instanceof Problem && error.status >= 400 && error.status !== 429 && error.status !== 503) throw error;
     }
     await pause(wait, signal);

@@ -15,7 +15,7 @@ interface Turn {
   evidence: string;
   answers: Answered[];
   conversation: string;
-  /** What a definition understood, and the sentence of the answer, once they are known. */
+  /** The request that a definition understood, and the sentence of the answer, once they are known. */
   understood?: string;
   sentence?: string;
 }
@@ -161,7 +161,7 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
   );
 }
 
-/** What can be asked about. */
+/** The things that can be asked about. */
 function Tables() {
   const { value } = useLoaded<{ tables: { name: string }[] }>("/schema");
   if (!value?.tables.length) return null;
@@ -208,7 +208,7 @@ function Earlier({ turns }: { turns: Turn[] }) {
   );
 }
 
-/** What the definitions of metrics understood of a question, which may go on from the one before. */
+/** The request that the definitions of metrics understood in a question, which may go on from the one before. */
 function Understood({ text }: { text?: string }) {
   if (!text) return null;
   return (
@@ -308,7 +308,7 @@ function status(search: Search): string {
   }
 }
 
-/** Where an answer comes from, in the words of the terminal; null if it was generated. */
+/** The origin of an answer, in the words of the terminal; null if it was generated. */
 function nameOrigin({ kind, metrics = [], words = "", by = "", at = "", question = "" }: Origin): string | null {
   if (kind === "metric") return `metric ${metrics.map(({ name, file }) => `${name} (${file})`).join(", ")}: ${words}`;
   return kind === "verified" ? `verified by ${by}, ${at}, for the question: ${question}` : null;

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { Code, Foreign, Status, clip, percent, plural } from "./parts";
 import type { Candidate, Task } from "./search";
 
-/** What is drawn; the list below the drawing has the rest. */
+/** The part that is drawn; the list below the drawing has the rest. */
 const TASKS = 120;
 const MARKS = 14;
 const BOX = { width: 210, height: 46 };

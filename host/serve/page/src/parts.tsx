@@ -43,7 +43,7 @@ export function Failure({ error }: { error: unknown }) {
   );
 }
 
-/** What is loaded from a path; loaded again when the path changes. */
+/** A document that is loaded from a path; loaded again when the path changes. */
 export function useLoaded<T>(path: string | null): { value?: T; error?: unknown; reload: () => void } {
   const [state, setState] = useState<{ path: string | null; value?: T; error?: unknown }>({ path: null });
   const [count, setCount] = useState(0);

@@ -1,4 +1,4 @@
-// What the host has drawn: pictures, tables, and the parts of a page that stands alone.
+// The parts that the host has drawn: pictures, tables, and the parts of a page that stands alone.
 
 import type { Json } from "./api";
 import { Code, Foreign, clip } from "./parts";

@@ -30,7 +30,7 @@ export function numberOf(cell: Json): number | null {
   return typeof cell === "string" && SPELLED.test(cell) ? Number(cell) : null;
 }
 
-/** Whether the cells of a column are numbers. The decimal numbers of a column have one scale; texts of digits alone may be names, such as postal codes. */
+/** Returns whether the cells of a column are numbers. The decimal numbers of a column have one scale; texts of digits alone may be names, such as postal codes. */
 export function isNumeric(cells: Json[]): boolean {
   const known = cells.filter((cell) => cell !== null);
   const scales = new Set(known.flatMap((cell) => (typeof cell === "string" && cell.includes(".") ? [cell.length - cell.indexOf(".")] : [])));
