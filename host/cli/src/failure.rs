@@ -150,8 +150,8 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Untrusted { grant: Some(_), name: Some(name), .. } => {
             return Some(format!(
-                "`syrch-host plugin grants {name} --allow sends=full` lets it put what it knows \
-                 into prompts"
+                "`syrch-host plugin grants {name} --allow sends=sample:1`, or more up to \
+                 sends=full, lets it put what it knows into prompts; else search without it"
             ));
         }
         Error::NotGranted { plugin, port } => {
