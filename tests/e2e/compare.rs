@@ -134,7 +134,8 @@ fn a_difference_is_found_shown_and_gated() {
     let document = first.document(0);
     assert!(
         first.stderr.contains(
-            "with 24 questions, of which perhaps 12 % will differ, no difference will be seen"
+            "with 24 questions, of which perhaps 12 % will differ, a difference would probably be \
+             missed"
         ),
         "{}",
         first.all()

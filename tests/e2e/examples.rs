@@ -104,8 +104,20 @@ fn an_answer_of_a_batch_is_confirmed_by_its_id() {
     let lines = lines.map(|line| format!("{line}\n")).concat();
     let output = finish(&mut command, lines);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // Somebody writes lines of their own: nothing that reads no table or asks nothing is confirmed.
+    let mut written = fs::read_to_string(&answers).unwrap();
+    let french: serde_json::Value = serde_json::from_str(written.lines().next().unwrap()).unwrap();
+    for (id, key, value) in [("constant", "sql", "SELECT 42"), ("silent", "question", " ")] {
+        let mut line = french.clone();
+        line["id"] = json!(id);
+        line["answer"][key] = json!(value);
+        written.push_str(&format!("{line}\n"));
+    }
+    fs::write(&answers, written).unwrap();
     for (id, more, why) in [
         ("french", [].as_slice(), "--db"),
+        ("constant", &["--db", &database], "reads no table"),
+        ("silent", &["--db", &database], "the question is empty"),
         ("3", &["--db", &database], "no line has the id `3`"),
         ("2", &["--db", &database], "is of a conversation"),
         ("explained", &["--db", &database], "was asked with an explanation"),

@@ -135,7 +135,17 @@ fn a_plugin_from_a_tarball_is_added_used_updated_and_removed() {
     place.refuses(&again[..4], 15, &["becomes", "was not replaced", "--name votes"]);
     assert_eq!(place.entry("votes"), entry);
     assert_eq!(place.run(&again).code, 0);
-    assert_eq!(place.run(&["plugin", "review", "votes"]).code, 0);
+    let same = place.run(&["plugin", "review", "votes"]);
+    assert_eq!((same.code, &*same.stdout), (0, "votes is as it was added: nothing has changed\n"));
+    let list = ["plugin", "list", "--format", "json"];
+    let listed = place.run(&list).document(0);
+    let votes = listed["plugins"].as_array().unwrap().iter().find(|one| one["name"] == "votes");
+    assert_eq!(votes.unwrap()["digest"], place.entry("votes")["digest"]);
+    for (name, part) in [("vote", "did you mean `votes`?"), ("x", "lists the added plugins")] {
+        for command in ["grants", "review", "remove"] {
+            place.refuses(&["plugin", command, name], 10, &[part]);
+        }
+    }
     let stored = || fs::read_dir(place.path("own/plugins")).unwrap().count();
     assert_eq!((place.ask("votes", &[]).code, stored()), (0, 1));
 
@@ -146,6 +156,10 @@ fn a_plugin_from_a_tarball_is_added_used_updated_and_removed() {
     let changed = place.ask("votes", &[]);
     assert_eq!(changed.code, 13, "{}", changed.all());
     assert!(changed.all().contains("is not the component that was added"), "{}", changed.all());
+    let listed = place.run(&list);
+    assert!(listed.stderr.contains("is not the component that was added"), "{}", listed.all());
+    let names = listed.document(0)["plugins"].as_array().unwrap().clone();
+    assert!(names.iter().all(|one| one["name"] != "votes"), "{}", listed.all());
     assert_eq!(place.run(&["plugin", "remove", "votes"]).code, 0);
     assert_eq!((place.ask("votes", &[]).code, stored()), (13, 0));
 }
@@ -203,7 +217,11 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     // What it may show and read is what the whole search shows and reads.
     assert_eq!(grants(&["--allow", "rows=none", "--allow", "tables=orders"]).code, 0);
     let narrow = place.ask("votes", &[]);
-    assert!(narrow.stderr.contains("granted rows=none"), "{}", narrow.all());
+    assert!(
+        narrow.stderr.contains("granted rows=none: this search shows no more"),
+        "{}",
+        narrow.all()
+    );
     assert!(!narrow.stdout.contains("FROM customers"), "not granted: {}", narrow.all());
     let outside = place.ask("votes", &["--tables", "customers"]);
     assert!(outside.code == 10 && outside.stderr.contains("`customers`"), "{}", outside.all());
@@ -274,6 +292,10 @@ fn a_plugin_with_a_pinned_key_is_replaced_by_nobody_else() {
     assert_eq!(place.entry("votes")["key"], own.as_str());
     assert_eq!(place.run(&["plugin", "grants", "votes", "--deny", "cells"]).code, 0);
     assert_eq!(place.entry("votes")["key"], own.as_str());
+    // So is a file that holds none.
+    fs::write(place.path("votes.wasm.sig"), "no signature").unwrap();
+    place.refuses(&add, 15, &["votes.wasm.sig", "is no signature"]);
+    place.refuses(&["plugin", "review", "votes"], 15, &["is no signature"]);
     // A wrong signature is refused where no key is pinned, too.
     fs::write(place.path("votes.wasm.sig"), &signature).unwrap();
     place.refuses(&["plugin", "add", "votes.wasm", "--yes", "--name", "b"], 15, &["not that of"]);

@@ -167,7 +167,7 @@ fn a_plugin_that_may_read_all_may_be_granted_to_send_nothing() {
         let folder = syrch_kit::scratch();
         let (sent, said) = spy(folder.path(), &["--allow", grant], &trust);
         assert_eq!((sent, said.code), (0, 15), "{}", said.all());
-        for part in [grant, "`syrch-host plugin grants spy --allow sends=full`"] {
+        for part in [grant, "`syrch-host plugin grants spy --allow sends=sample:1`"] {
             assert!(said.stderr.contains(part), "{}", said.all());
         }
     }

@@ -77,7 +77,8 @@ pub enum Error {
     PluginFailed(RoleError),
     /// A plugin was denied model calls: the user does not trust it with both the data and a model.
     #[error(
-        "the {role} `{plugin}` was denied model calls: {}", describe_denial(*rows, grant.as_deref())
+        "the {role} `{}` was denied model calls: {}", name.as_deref().unwrap_or(plugin),
+        describe_denial(*rows, grant.as_deref())
     )]
     Untrusted {
         /// The role that the plugin implements in the strategy.

@@ -71,7 +71,9 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         }
         let rows = settings.rows.least(grants.rows.unwrap_or(settings.rows));
         if rows != settings.rows {
-            notes.push(format!("the plugin `{name}` is granted rows={rows}: so is this search"));
+            notes.push(format!(
+                "the plugin `{name}` is granted rows={rows}: this search shows no more"
+            ));
             settings.rows = rows;
         }
         let Some(tables) = grants.tables else { continue };

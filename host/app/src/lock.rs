@@ -6,12 +6,14 @@
 //! is known by its digest, so that its grants hold however it is named.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use syrch_core::Grants;
 use syrch_core::roles::Role;
 
@@ -21,6 +23,8 @@ use crate::Error;
 pub const FILE: &str = "syrch.lock";
 /// The folder of components beside it.
 const STORE: &str = "plugins";
+/// The beginning of a key, which names its algorithm.
+const KEY: &str = "ed25519:";
 /// The form of the file.
 const SCHEMA: &str = "syrch.lock/1";
 /// Bytes of the file at most.
@@ -65,7 +69,74 @@ pub struct Lock {
 #[serde(deny_unknown_fields)]
 struct Document {
     schema: String,
+    #[serde(deserialize_with = "read_plugins")]
     plugins: BTreeMap<String, Locked>,
+}
+
+/// Reads the plugins by name. An entry that another one would hide, or that no command of this
+/// host has written, is an error at its place.
+fn read_plugins<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Locked>, D::Error> {
+    struct Plugins;
+
+    impl<'de> Visitor<'de> for Plugins {
+        type Value = BTreeMap<String, Locked>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("plugins by name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut plugins = BTreeMap::new();
+            while let Some(name) = map.next_key::<String>()? {
+                if plugins.contains_key(&name) {
+                    return Err(A::Error::custom(format!("the plugin `{name}` stands twice")));
+                }
+                let locked: Locked = map.next_value()?;
+                locked.check(&name).map_err(A::Error::custom)?;
+                plugins.insert(name, locked);
+            }
+            Ok(plugins)
+        }
+    }
+
+    deserializer.deserialize_map(Plugins)
+}
+
+impl Locked {
+    /// Checks what its form does not say.
+    fn check(&self, name: &str) -> Result<(), String> {
+        // It is a part of a path, and compared with what is computed, in lower case.
+        let mut digits = self.digest.bytes();
+        let is_hex = digits.all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+        if self.digest.len() != 64 || !is_hex {
+            return Err(format!(
+                "the digest of `{name}` is none: it has 64 digits of hex in lower case"
+            ));
+        }
+        if self.key.as_ref().is_some_and(|key| !is_key(key)) {
+            return Err(format!(
+                "the key of `{name}` is none: one is `{KEY}` and the base64 of 32 bytes"
+            ));
+        }
+        let within = self.granted.narrow(&self.wanted);
+        let within = within.map_err(|why| format!("the grants of `{name}`: {why}"))?;
+        let excess = within.list_differences(&self.granted);
+        match excess.iter().find_map(|word| word.strip_prefix("+ ")) {
+            Some(word) => Err(format!("`{name}` is granted `{word}`, for which it does not ask")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns whether a text has the form of a key.
+fn is_key(text: &str) -> bool {
+    let encoded = text.strip_prefix(KEY).and_then(|text| text.strip_suffix('='));
+    encoded.is_some_and(|text| {
+        let mut letters = text.bytes();
+        text.len() == 43 && letters.all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b))
+    })
 }
 
 impl Lock {
@@ -280,16 +351,7 @@ fn parse(text: &[u8]) -> Result<BTreeMap<String, Locked>, String> {
     if schema != SCHEMA {
         return Err(format!("is of the form `{schema}`, and this host reads {SCHEMA}"));
     }
-    // It is a part of a path, and compared with what is computed, in lower case.
-    let is_digest = |text: &str| {
-        text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-    };
-    match plugins.iter().find(|(_, one)| !is_digest(&one.digest)) {
-        Some((name, _)) => {
-            Err(format!("the digest of `{name}` is none: it has 64 digits of hex in lower case"))
-        }
-        None => Ok(plugins),
-    }
+    Ok(plugins)
 }
 
 #[cfg(test)]
@@ -334,6 +396,10 @@ mod tests {
             (one.as_str(), upper.as_str(), "in lower case"),
             ("\"bytes\"", "\"trust\"", "is no lock"),
             ("rows=none", "rows=all", "is no lock"),
+            ("\"again\"", "\"short\"", "the plugin `short` stands twice at line "),
+            ("\"rows=none\"", "\"rows=none\", \"rows=full\"", "`rows=` stands twice at line "),
+            ("\"rows=none\"", "\"cells\"", "is granted `cells`, for which it does not ask at line"),
+            ("\"wanted\"", "\"key\": \"mine\", \"wanted\"", "the key of `again` is none"),
         ] {
             std::fs::write(&path, text.replace(from, to)).unwrap();
             let error = Lock::read(&path).unwrap_err().to_string();
@@ -345,12 +411,12 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_that_the_plugin_did_not_ask_for_is_none() {
+    fn a_grant_for_which_the_plugin_did_not_ask_is_refused() {
         let scratch = syrch_kit::scratch();
         let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
-        let one = "a".repeat(64);
-        lock.insert("short", None, lock_plugin(&one, &["llm", "cells", "evaluate"]), None).unwrap();
-        assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm"]));
+        let one = lock_plugin(&"a".repeat(64), &["llm", "cells", "evaluate"]);
+        let error = lock.insert("short", None, one, None).unwrap_err().to_string();
+        assert!(error.contains("is granted `cells`, for which it does not ask"), "{error}");
     }
 
     #[test]

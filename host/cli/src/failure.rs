@@ -115,14 +115,16 @@ impl From<SqlError> for Failure {
 /// Returns the advice on an error.
 fn hint(error: &Error) -> Option<String> {
     let fixed = match error {
-        Error::Config(_) | Error::Unpriced { .. } => {
+        Error::Unpriced { model } => return Some(advise_price(model, "--max-usd")),
+        Error::Config(_) => {
             "correct the flag, variable or key; `syrch-host config --origin` shows where each \
              setting comes from"
         }
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
         Error::Model { .. } => {
-            "`syrch-host doctor` checks the endpoint, and --llm offline answers without a model"
+            "`syrch-host doctor --probe` with the same flags checks the endpoint, and --llm \
+             offline answers without a model"
         }
         Error::UnknownPlugin { name, .. } if Path::new(name).is_dir() => {
             return Some(format!(
@@ -148,8 +150,8 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Untrusted { grant: Some(_), name: Some(name), .. } => {
             return Some(format!(
-                "`syrch-host plugin grants {name} --allow sends=full` lets it put what it knows \
-                 into prompts"
+                "`syrch-host plugin grants {name} --allow sends=sample:1`, or more up to \
+                 sends=full, lets it put what it knows into prompts; else search without it"
             ));
         }
         Error::NotGranted { plugin, port } => {
@@ -174,15 +176,7 @@ fn hint(error: &Error) -> Option<String> {
         Error::Strategy { .. } => "-v shows what the search did",
         Error::FollowUp(_) => "change the request otherwise, or ask the question in full",
         Error::Sql(error) => return statement_hint(error),
-        Error::Budget(Exhausted::Overrun) => {
-            "a statement of the search works on very long values, or the file system hangs; \
-             its thread may still run"
-        }
-        Error::Budget(which) if which.is_total() => {
-            "--total-calls, --total-tokens and --total-usd raise the budgets of all \
-             searches together"
-        }
-        Error::Budget(_) => "--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets",
+        Error::Budget(which) => budget_hint(*which),
         Error::Deadline(_) => {
             "--deadline SECONDS gives a search more time, and --deadline none takes the limit away"
         }
@@ -223,6 +217,34 @@ fn hint(error: &Error) -> Option<String> {
         | Error::Internal(_) => return None,
     };
     Some(fixed.to_owned())
+}
+
+/// Returns the advice on a budget that is used up: the flag that raises it.
+fn budget_hint(which: Exhausted) -> &'static str {
+    match which {
+        Exhausted::Tokens => "--budget allows a search more tokens",
+        Exhausted::LlmCalls => "--max-calls allows a search more model calls",
+        Exhausted::SqlRuns => "--max-sql-runs allows a search more statements",
+        Exhausted::Cost => "--max-usd allows a search to cost more",
+        Exhausted::HostCalls | Exhausted::Cpu => {
+            "no flag raises this limit: another strategy may do with less work in its plugins"
+        }
+        Exhausted::Overrun => {
+            "a statement of the search works on very long values, or the file system hangs; \
+             its thread may still run"
+        }
+        Exhausted::TotalTokens => "--total-tokens allows all searches together more tokens",
+        Exhausted::TotalCalls => "--total-calls allows all searches together more model calls",
+        Exhausted::TotalCost => "--total-usd allows all searches together to cost more",
+    }
+}
+
+/// Returns the advice on a model without a price, when a flag limits money.
+pub(crate) fn advise_price(model: &str, flag: &str) -> String {
+    format!(
+        "set its price, in dollars for a million tokens, by llm.prices in ~/.syrch/config.yml: \
+         `llm: {{prices: {{\"{model}\": {{input: 2.5, output: 10}}}}}}`, or leave out {flag}"
+    )
 }
 
 /// The names that the user may have meant, or else another hint.
@@ -452,6 +474,20 @@ mod tests {
             (unknown.exit, unknown.hint.as_deref()),
             (Exit::Database, Some("did you mean `customers`?"))
         );
+    }
+
+    #[test]
+    fn a_hint_on_a_budget_names_the_flag_that_raises_it_alone() {
+        for (which, flag) in [
+            (Exhausted::Tokens, "--budget"),
+            (Exhausted::Cost, "--max-usd"),
+            (Exhausted::TotalCalls, "--total-calls"),
+        ] {
+            let hint = Failure::from(Error::Budget(which)).hint.unwrap();
+            assert!(hint.starts_with(flag) && hint.matches("--").count() == 1, "{hint}");
+        }
+        let unpriced = Failure::from(Error::Unpriced { model: "m".into() }).hint.unwrap();
+        assert!(unpriced.contains("llm.prices"), "{unpriced}");
     }
 
     #[test]

@@ -207,9 +207,9 @@ pub(crate) fn is_embedded(query: &RetrievalQuery) -> bool {
     query.retriever == Retriever::Vector
 }
 
-const WHY: &str = "this plugin is not built in and may know something of the data, which --rows or \
-                   its grant `sends` keeps from models; --trust FILE or a wider grant allows the \
-                   call";
+const WHY: &str = "this plugin is not built in and may know something of the data, which its \
+                   grants or --rows keep from models: the grant `sends` allows the call, and, for \
+                   a plugin without grants, --trust FILE";
 
 /// The error of a model call that is denied.
 pub(crate) fn denial() -> LlmError {

@@ -217,7 +217,10 @@ async fn search(
     if let Some(talk) = &mut talk {
         talk.remember(&host, &turn, report.as_ref()).await;
     }
-    Ok(report.map_err(|error| Reply::error(&error)))
+    Ok(report.map_err(|error| match reservation.explain(&error) {
+        Some(short) => Reply::failure(short.to_string()),
+        None => Reply::error(&error),
+    }))
 }
 
 /// The error of a call that its client has cancelled. Nobody reads it.

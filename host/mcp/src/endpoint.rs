@@ -142,7 +142,8 @@ fn is_json(kind: &HeaderValue) -> bool {
 }
 
 /// A response that says why a request is refused.
-pub(crate) fn refuse(status: StatusCode, why: &str) -> Response<Body> {
+#[must_use]
+pub fn refuse(status: StatusCode, why: &str) -> Response<Body> {
     state_error(status, ErrorCode::INVALID_REQUEST, why)
 }
 

@@ -30,7 +30,7 @@ mod stdio;
 mod tools;
 
 pub use crate::http::{Http, HttpOptions, Token};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, refuse};
 pub use options::{Options, Scrub};
 pub use queue::{Queue, Refusal, Slot};
 pub use server::{Error, Server};

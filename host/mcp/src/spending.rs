@@ -2,14 +2,29 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use syrch::Meter;
 use syrch::report::CostReport;
-use syrch::syrch_core::ledger::Budgets;
+use syrch::syrch_core::ledger::{Budgets, Exhausted};
+use syrch::{Error, Meter};
 
-/// The budget of the whole server is spent, or reserved by the searches under way.
+/// The reason why the budget of the whole server does not hold a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the budget of this server is used up; whoever runs it can raise --total-usd")]
-pub struct UsedUp;
+pub enum UsedUp {
+    /// Nothing is left.
+    #[error("the budget of this server is used up; whoever runs it can raise --total-usd")]
+    Spent,
+    /// The searches under way may need all that is left.
+    #[error(
+        "the searches under way reserve what is left of the budget of this server; ask again when \
+         one has ended, or let whoever runs it raise --total-usd"
+    )]
+    Reserved,
+    /// Something is left, and it is too little for this search.
+    #[error(
+        "what is left of the budget of this server is too little for this search; whoever runs it \
+         can raise --total-usd"
+    )]
+    Short,
+}
 
 /// The limit on the cost of all searches of a server, and their cost so far. Clones share one
 /// budget.
@@ -30,6 +45,8 @@ struct State {
 pub struct Reservation {
     spending: Spending,
     most: Option<u64>,
+    /// True if it is less than the search may cost by its own budgets.
+    is_short: bool,
     meter: Meter,
     paid: Option<CostReport>,
 }
@@ -45,6 +62,13 @@ impl Reservation {
     #[must_use]
     pub fn meter(&self) -> &Meter {
         &self.meter
+    }
+
+    /// Returns what a search that ended by its budget of money lacked: a larger reservation.
+    #[must_use]
+    pub fn explain(&self, error: &Error) -> Option<UsedUp> {
+        let is_money = matches!(error, Error::Budget(Exhausted::Cost));
+        (self.is_short && is_money).then_some(UsedUp::Short)
     }
 
     /// Spends this cost, of what has no meter, and releases the rest.
@@ -78,12 +102,15 @@ impl Spending {
             let left = limit.saturating_sub(state.spent).saturating_sub(state.reserved);
             let share = most.map_or(left, |most| most.min(left));
             if share == 0 {
-                return Err(UsedUp);
+                let is_reserved = state.reserved > 0 && state.spent < limit;
+                return Err(if is_reserved { UsedUp::Reserved } else { UsedUp::Spent });
             }
             state.reserved += share;
             most = Some(share);
         }
-        Ok(Reservation { spending: self.clone(), most, meter: Meter::default(), paid: None })
+        let is_short = most != budgets.cost_micros;
+        let spending = self.clone();
+        Ok(Reservation { spending, most, is_short, meter: Meter::default(), paid: None })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -121,7 +148,11 @@ mod tests {
         let first = spending.reserve(&budgets).unwrap();
         let second = spending.reserve(&budgets).unwrap();
         assert_eq!((first.most(), second.most()), (Some(60), Some(40)));
-        assert_eq!(spending.reserve(&budgets).err(), Some(UsedUp));
+        assert_eq!(spending.reserve(&budgets).err(), Some(UsedUp::Reserved));
+        let spent = Error::Budget(Exhausted::Cost);
+        let tokens = Error::Budget(Exhausted::Tokens);
+        assert_eq!((first.explain(&spent), second.explain(&tokens)), (None, None));
+        assert_eq!(second.explain(&spent), Some(UsedUp::Short));
         // Nothing was spent.
         drop(first);
         assert_eq!(spending.reserve(&budgets).unwrap().most(), Some(60));
@@ -131,6 +162,9 @@ mod tests {
         let third = spending.reserve(&budgets).unwrap();
         assert_eq!(third.most(), Some(60));
         third.pay(CostReport { calls: 1, usd: None, ..CostReport::default() });
-        assert_eq!(spending.reserve(&budgets).unwrap().most(), Some(10));
+        let last = spending.reserve(&budgets).unwrap();
+        assert_eq!(last.most(), Some(10));
+        last.pay(CostReport { calls: 1, usd: Some(0.000_01), ..CostReport::default() });
+        assert_eq!(spending.reserve(&budgets).err(), Some(UsedUp::Spent));
     }
 }

@@ -38,6 +38,14 @@ pub enum Error {
         /// The error that the system reported.
         reason: String,
     },
+    /// The file beside a component is no signature.
+    #[error("`{path}` {why}")]
+    Signature {
+        /// The path of the file.
+        path: String,
+        /// A description of what is wrong with it.
+        why: String,
+    },
     /// `plugin.yml` is wrong: a line for each problem, with its place.
     #[error("{}", .0.join("\n"))]
     Definition(Vec<String>),
@@ -115,6 +123,7 @@ impl Error {
             Self::Occupied(_) => "give the path of a new folder by --into DIR, or empty this one",
             Self::Missing { install, .. } => return Some(install.clone()),
             Self::NotInstalled { hint, .. } => return Some(hint.clone()),
+            Self::Signature { .. } => "ask its author for a whole copy",
             Self::File { path, .. } if Path::new(path).ends_with(FILE) => {
                 "name the folder of a plugin's project, as `syrch-host plugin new` makes it"
             }

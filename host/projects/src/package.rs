@@ -45,7 +45,7 @@ impl Package {
             return Ok(Self { component: bytes, name: stem(&name), wants: None, signature });
         }
         let files = archive::read(&bytes).map_err(|why| Error::file(path, why))?;
-        choose(files).map_err(|why| Error::file(path, why))
+        choose(files, path)
     }
 }
 
@@ -72,7 +72,7 @@ fn from_folder(folder: &Path) -> Result<Package, Error> {
             files.insert(key, read_file(&path)?);
         }
     }
-    choose(files).map_err(|why| Error::file(folder, why))
+    choose(files, folder)
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
@@ -95,8 +95,11 @@ fn read_signature(component: &Path) -> Result<Option<Signature>, Error> {
     if !path.exists() {
         return Ok(None);
     }
-    let read = Signature::parse(&read_file(&path)?);
-    read.map(Some).map_err(|why| Error::file(&path, why))
+    parse_signature(&read_file(&path)?, path.display().to_string()).map(Some)
+}
+
+fn parse_signature(text: &[u8], path: String) -> Result<Signature, Error> {
+    Signature::parse(text).map_err(|why| Error::Signature { path, why })
 }
 
 /// Returns true for the name of a component that a build has finished.
@@ -110,20 +113,21 @@ fn stem(name: &str) -> String {
 }
 
 /// The package among files: the component that the one `plugin.yml` names, or the only one.
-fn choose(mut files: Files) -> Result<Package, String> {
+fn choose(mut files: Files, source: &Path) -> Result<Package, Error> {
     let definitions: Vec<&String> =
         files.keys().filter(|path| path.rsplit('/').next() == Some(FILE)).collect();
     let (name, wants, folder) = match definitions.as_slice() {
         [] => (None, None, String::new()),
         [path] => {
             let text = files.get(*path).map(Vec::as_slice).unwrap_or_default();
-            let text = std::str::from_utf8(text).map_err(|_| format!("`{path}` is no UTF-8"))?;
+            let text = std::str::from_utf8(text)
+                .map_err(|_| Error::file(source, format!("`{path}` is no UTF-8")))?;
             let project = definition::parse(text, path, Path::new("."));
-            let project = project.map_err(|error| error.to_string())?;
+            let project = project.map_err(|error| Error::file(source, error))?;
             let folder = path.strip_suffix(FILE).unwrap_or_default().to_owned();
             (Some(project.name.as_str().to_owned()), project.wants, folder)
         }
-        _ => return Err(format!("has several {FILE}")),
+        _ => return Err(Error::file(source, format!("has several {FILE}"))),
     };
     let built = name.as_ref().map(|name| format!("{folder}build/{name}.wasm"));
     let mut found: Vec<String> = files.keys().filter(|path| is_component(path)).cloned().collect();
@@ -134,12 +138,14 @@ fn choose(mut files: Files) -> Result<Package, String> {
         [path] => {
             let component = files.remove(path).unwrap_or_default();
             let signature = files.remove(&format!("{path}{ENDING}"));
-            let signature = signature.map(|text| Signature::parse(&text)).transpose();
-            let signature = signature.map_err(|why| format!("`{path}{ENDING}` {why}"))?;
+            let place = source.join(format!("{path}{ENDING}")).display().to_string();
+            let signature = signature.map(|text| parse_signature(&text, place)).transpose()?;
             Ok(Package { component, name: name.unwrap_or_else(|| stem(path)), wants, signature })
         }
-        [] => Err("has no component: build it first, or ask its author for one".to_owned()),
-        _ => Err("has several components: name the file of one".to_owned()),
+        [] => {
+            Err(Error::file(source, "has no component: build it first, or ask its author for one"))
+        }
+        _ => Err(Error::file(source, "has several components: name the file of one")),
     }
 }
 

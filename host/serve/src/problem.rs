@@ -63,6 +63,16 @@ impl Problem {
         Self::new(status, class, detail)
     }
 
+    /// The status of its response.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The text that says what is wrong.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// Adds a member.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.more.push((name, value.into()));

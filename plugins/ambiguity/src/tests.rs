@@ -119,6 +119,19 @@ fn a_name_of_the_database_is_no_choice_of_itself() {
 }
 
 #[test]
+fn a_name_of_the_database_beside_others_is_none_of_the_choices() {
+    let why = "the model provider gave no answer: not understood: Customers";
+    let questions =
+        assess(&FakeHost::default(), &[observe("A", failure_ending(FailureKind::Model, why), &[])]);
+    assert_eq!(
+        questions[0].text,
+        "What do you mean by \"Customers\" in \"regions of buyers\"? The database has that name, \
+         and these near it."
+    );
+    assert_eq!(questions[0].choices, ["customer_region"]);
+}
+
+#[test]
 fn a_name_without_a_near_one_is_not_in_the_database() {
     let why = "the model provider gave no answer: not understood: moons";
     let questions =

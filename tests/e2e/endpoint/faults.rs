@@ -46,7 +46,7 @@ fn at_any_call(reply: &Reply, words: &[&str]) {
         let endpoint = MockEndpoint::start(script);
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--timeout", "2"]);
         fails(&said, 12, "model", words);
-        assert!(said.stderr.contains("`syrch-host doctor` checks the endpoint"), "{}", said.stderr);
+        assert!(said.stderr.contains("`syrch-host doctor --probe` with"), "{}", said.stderr);
         assert!(endpoint.count() <= 4, "{} calls to an endpoint that is down", endpoint.count());
     }
 }

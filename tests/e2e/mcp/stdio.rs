@@ -277,6 +277,19 @@ fn the_registration_has_no_password_and_whole_paths() {
 }
 
 #[test]
+fn the_registration_of_a_missing_database_has_a_warning() {
+    let place = Place::new();
+    for (name, is_missing) in [("nosuch.sqlite", true), ("shop.sqlite", false)] {
+        let mut command = host();
+        command.current_dir(place.path()).args(["mcp", "--llm", "offline", "--db", name]);
+        let output = command.args(["--print-config", "claude"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.contains("does not exist: the server needs it"), is_missing, "{said}");
+    }
+}
+
+#[test]
 fn the_registration_starts_this_server() {
     let place = Place::new();
     let shop = shop(place.path());

@@ -2,13 +2,16 @@
 //! server leaves.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use syrch_kit::{MockEndpoint, Script, scratch};
+use syrch_kit::{MockEndpoint, Reply, Script, Usage, scratch};
 
 use super::client::{Server, read_events, serve, serve_with};
 use crate::benchmark::{answer, script, suite};
+use crate::endpoint::{PLAN, whole};
 use crate::shop;
 
 const QUESTIONS: usize = 12;
@@ -177,6 +180,48 @@ fn a_comparison_is_stopped_by_its_client_or_by_its_budget() {
     let run = server.post("/evaluations", &frugal, &[]).json()["run"].as_str().unwrap().to_owned();
     let (_, kind, problem) = events(&server, &run).pop().unwrap();
     assert_eq!((kind.as_str(), &problem["class"]), ("failed", &json!("budget")), "{problem}");
+}
+
+/// Searches that the end of a comparison has cut off are paid as well.
+#[test]
+fn a_comparison_and_questions_spend_one_budget() {
+    let folder = scratch();
+    prepare(folder.path());
+    let config = folder.path().join("mine.yml");
+    std::fs::write(&config, "llm:\n  prices:\n    \"mo*\": {input: 9, output: 10}\n").unwrap();
+    // A call costs a cent, and from the fourth on none ends while the comparison runs.
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let is_quick = Arc::clone(&is_stopped);
+    let script = Script::new().with(move |request, before| {
+        let reply = match request.prompt().contains(PLAN) {
+            true => whole(),
+            false => answer(request)
+                .unwrap_or_else(|| Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95)),
+        };
+        let is_slow = before >= 3 && !is_quick.load(Ordering::SeqCst);
+        let wait = if is_slow { 60_000 } else { 0 };
+        Some(reply.usage(Usage::Tokens(1_000, 100)).delay_ms(wait))
+    });
+    let endpoint = MockEndpoint::start(script);
+    let mut command = serve_with(&endpoint, &folder.path().join("shop.sqlite"), folder.path());
+    command.arg("--config").arg(config).args(["--no-cache", "--max-tokens", "120"]);
+    command.args(["--max-usd", "0.06", "--total-usd", "0.10"]);
+    let server = Server::start(command);
+    let run = begin(&server, &find_suite(&server));
+    while endpoint.count() < 4 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(server.post(&format!("/evaluations/{run}/stop"), &json!({}), &[]).status, 202);
+    let (_, kind, problem) = events(&server, &run).pop().unwrap();
+    assert_eq!((kind.as_str(), &problem["class"]), ("failed", &json!("interrupted")), "{problem}");
+    is_stopped.store(true, Ordering::SeqCst);
+    let compared = endpoint.count();
+    let question = json!({"question": "How many customers are there?"});
+    let is_refused = (0..20).any(|_| {
+        let asked = server.post("/ask", &question, &[]);
+        asked.text().contains("--total-usd")
+    });
+    assert!(is_refused && endpoint.count() <= 10, "{compared}, then {} calls", endpoint.count());
 }
 
 #[test]

@@ -115,6 +115,26 @@ fn clients_with_the_token_are_served_over_mcp() {
     assert_eq!(runs["runs"][0]["run"], document["run"], "{runs:#}");
 }
 
+/// A request that no tool can take gets an error of JSON-RPC, as from `mcp --http`.
+#[test]
+fn errors_are_those_of_the_protocol() {
+    let folder = scratch();
+    let server = start(folder.path());
+    let bearer = format!("Bearer {TOKEN}");
+    let own = [("Host", server.address.as_str()), ("Authorization", bearer.as_str())];
+    for (arguments, status, code) in
+        [(json!({"question": "x".repeat(1 << 20)}), 413, -32600), (json!("SELECT 1"), 200, -32602)]
+    {
+        let refused = send(&server, "ask_database", arguments, &own);
+        assert_eq!(refused.status, status, "{}", refused.text());
+        let text = refused.text();
+        let message = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+        let message = message.filter(|line| line.starts_with('{')).next_back().unwrap_or_default();
+        let message: Value = serde_json::from_str(message).unwrap();
+        assert_eq!(message["error"]["code"], code, "{message:#}");
+    }
+}
+
 #[test]
 fn foreign_names_pages_and_sessions_do_not_reach_it() {
     let folder = scratch();

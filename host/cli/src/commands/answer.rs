@@ -252,8 +252,9 @@ fn cost(document: &AnswerDocument) -> String {
     let cost = &document.cost;
     let money = match cost.usd {
         Some(usd) if usd > 0.0 => format!("${usd:.4}"),
-        Some(_) => "no cost".to_owned(),
-        None => "cost unknown".to_owned(),
+        None if cost.calls > 0 => "cost unknown".to_owned(),
+        // Nothing was sent: a cache answered all calls.
+        _ => "no cost".to_owned(),
     };
     let statements = syrch::syrch_core::text::count(cost.sql_runs, "statement");
     let seconds = document.time_ms.total / 1000.0;

@@ -18,7 +18,7 @@ use crate::config::parameter::{Parameter, Target, flag_of};
 use crate::config::spec::SUMMARISE;
 use crate::config::{Config, Origin};
 use crate::console::progress::Watch;
-use crate::failure::{Failure, Outcome, alternatives};
+use crate::failure::{Failure, Outcome, advise_price, alternatives};
 use crate::sink::Format;
 
 // Flags of a search.
@@ -209,14 +209,10 @@ fn check_base_urls(config: &Config) -> Outcome<()> {
 /// The failure; when money is limited and a model has no price, with where prices stand.
 fn with_price(error: syrch::Error, settings: &Settings) -> Failure {
     let syrch::Error::Unpriced { model } = &error else { return error.into() };
-    let unpriced = model.clone();
     // Without a limit for each search it is that of a whole run.
     let flag = if settings.budgets.cost_micros.is_some() { "--max-usd" } else { "--total-usd" };
-    Failure::from(error).hint(format!(
-        "add its price, in dollars for a million tokens, to ~/.syrch/config.yml: \
-         `llm: {{prices: {{\"{}\": {{input: 2.5, output: 10}}}}}}`, or leave out {flag}",
-        unpriced
-    ))
+    let advice = advise_price(model, flag);
+    Failure::from(error).hint(advice)
 }
 
 /// The failure; when a plugin does not know one of its settings, with similar ones.

@@ -198,8 +198,8 @@ fn describe_detectable(questions: u64) -> String {
             least * 100.0
         ),
         None => format!(
-            "with {count}, of which perhaps {differ:.0} % will differ, no difference will be seen: \
-             they are too few; {}",
+            "with {count}, of which perhaps {differ:.0} % will differ, a difference would probably \
+             be missed: they are too few; {}",
             describe_needs()
         ),
     }

@@ -137,6 +137,9 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         return Err(Failure::usage(format!("the question `{question}` goes on from another one"))
             .hint("ask it in full by itself, and confirm that run"));
     }
+    if question.trim().is_empty() {
+        return Err(Failure::usage("the question is empty"));
+    }
     if is_bound_to_its_day(&question, &sql) {
         return Err(Failure::usage(format!(
             "the question `{question}` means another time on another day, and its statement has a \
@@ -157,6 +160,10 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         Known::AsNow => digest,
     };
     let (catalog, tables) = read_tables(&settings, &sql, &dialect).await?;
+    if tables.is_empty() {
+        let why = "the statement reads no table: it answers nothing about the database";
+        return Err(Failure::usage(why));
+    }
     let shape = read_shape(&catalog, &tables).ok_or_else(|| {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;

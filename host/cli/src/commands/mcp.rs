@@ -209,6 +209,14 @@ fn register(context: &Context, arguments: &McpArgs, client: Client) -> Outcome {
     let program = std::env::current_exe()
         .map_err(|error| Failure::new(Exit::Unexpected, format!("no path: {error}")))?;
     let url = DatabaseUrl::parse(&context.config.effective.settings.database);
+    // A pattern of files may match some later.
+    if let Some(path) = database_path(&url)
+        && !path.exists()
+        && !path.to_string_lossy().contains(['*', '?', '['])
+    {
+        let path = path.display();
+        context.console.warn(&format!("`{path}` does not exist: the server needs it to start"));
+    }
     let name = format!("syrch-{}", database_name(&url));
     let words = words(context, arguments);
     let document = client.register(&name, &program.display().to_string(), &words);

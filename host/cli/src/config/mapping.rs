@@ -91,6 +91,9 @@ const PURPOSES: [Purpose; 10] = [
     Purpose::Rewrite,
 ];
 
+/// The purposes without a name in the contract that the program itself and its rewriter have.
+const FURTHER: [&str; 2] = ["describe", "optimize"];
+
 impl Mapping {
     /// The keys of an entry; empty where entries are plain texts.
     pub(super) fn fields(self) -> &'static [Field] {
@@ -180,11 +183,11 @@ impl Mapping {
 }
 
 fn purpose(name: &str) -> Result<(), String> {
-    let known = PURPOSES.each_ref().map(Purpose::name);
+    let known: Vec<&str> = PURPOSES.iter().map(Purpose::name).chain(FURTHER).collect();
     if known.contains(&name) {
         return Ok(());
     }
-    Err(match alternatives(&nearest(name, known)) {
+    Err(match alternatives(&nearest(name, known.iter().copied())) {
         Some(names) => format!("unknown purpose `{name}`; did you mean {names}?"),
         None => format!("unknown purpose `{name}`: one of {}", known.join(", ")),
     })
@@ -311,7 +314,9 @@ mod tests {
 
     #[test]
     fn names_are_checked_with_near_ones() {
-        assert_eq!(Mapping::Purposes.check_name("summarise"), Ok(()));
+        for name in ["summarise", "describe", "optimize"] {
+            assert_eq!(Mapping::Purposes.check_name(name), Ok(()));
+        }
         let reported = Mapping::Purposes.check_name("jugde").unwrap_err();
         assert_eq!(reported, "unknown purpose `jugde`; did you mean `judge`?");
         assert!(Mapping::Purposes.check_name("x").unwrap_err().contains("one of link, plan"));

@@ -250,7 +250,16 @@ impl TryFrom<Vec<String>> for Grants {
 
     fn try_from(words: Vec<String>) -> Result<Self, String> {
         let mut grants = Self::default();
-        words.iter().try_for_each(|word| grants.allow(word))?;
+        let mut limits = BTreeSet::new();
+        for word in &words {
+            grants.allow(word)?;
+            // The last one would count, and a reader may see the first.
+            if let Some((name, _)) = word.split_once('=')
+                && !limits.insert(name)
+            {
+                return Err(format!("`{name}=` stands twice"));
+            }
+        }
         Ok(grants)
     }
 }

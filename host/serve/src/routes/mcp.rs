@@ -9,7 +9,7 @@ use axum::response::Response;
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use syrch::Host;
-use syrch_mcp::{Endpoint, Error, Options, Queue, Scrub, Server, Spending};
+use syrch_mcp::{Endpoint, Error, Options, Queue, Scrub, Server, Spending, refuse};
 
 use super::{Busy, Served, read_body};
 use crate::Program;
@@ -49,7 +49,11 @@ pub(super) async fn answer(
         return Err(Problem::stopping());
     }
     let (head, body) = request.into_parts();
-    let body = read_body(&served, body).await?;
+    let body = match read_body(&served, body).await {
+        Ok(body) => body,
+        // A client of MCP reads errors of JSON-RPC alone.
+        Err(problem) => return Ok(refuse(problem.status(), problem.detail()).map(Body::new)),
+    };
     let request = Request::from_parts(head, Full::new(body));
     let response = endpoint.answer(request).await;
     // It counts for its client until its body, perhaps a stream of events, is sent.

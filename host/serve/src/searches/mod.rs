@@ -441,7 +441,7 @@ impl Searches {
         }
         let (reservation, host) = self.reserve(&budgets)?;
         if reservation.most() != budgets.cost_micros {
-            return Err(Problem::from_class("budget", UsedUp.to_string()));
+            return Err(Problem::from_class("budget", UsedUp::Short.to_string()));
         }
         Ok((reservation, host))
     }
@@ -489,7 +489,11 @@ impl Searches {
                 if let Some(talk) = talk {
                     talk.remember(&host, &turn, searched.report.as_ref()).await;
                 }
-                (searched.report.map_err(Problem::from), false)
+                let report = searched.report.map_err(|error| match reservation.explain(&error) {
+                    Some(short) => Problem::from_class("budget", short.to_string()),
+                    None => error.into(),
+                });
+                (report, false)
             }
             Start::Journal(path) => {
                 let (reservation, host) = match self.reserve_again(&path).await {

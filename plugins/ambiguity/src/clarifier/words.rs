@@ -54,17 +54,22 @@ pub(crate) fn by_rule(
         return (format!("Which \"{term}\" do you mean? Several tables have that name."), choices);
     }
     if let Some(name) = reason.as_deref().and_then(|reason| unknown_name(reason, catalog)) {
-        let choices = near_names(&name, catalog);
-        if matches!(choices.as_slice(), [only] if only.eq_ignore_ascii_case(&name)) {
+        let mut choices = near_names(&name, catalog);
+        let count = choices.len();
+        // The word itself would be asked about again.
+        choices.retain(|choice| !choice.eq_ignore_ascii_case(&name));
+        let is_name = choices.len() < count;
+        if is_name && choices.is_empty() {
             let text = format!(
                 "I do not understand \"{name}\" in \"{reported}\", which is a name of the \
                  database. Can you say it in other words?"
             );
             return (text, Vec::new());
         }
-        let known = match choices.is_empty() {
-            true => "The database has nothing of that name.",
-            false => "The nearest names of the database are these.",
+        let known = match (choices.is_empty(), is_name) {
+            (true, _) => "The database has nothing of that name.",
+            (false, true) => "The database has that name, and these near it.",
+            (false, false) => "The nearest names of the database are these.",
         };
         return (format!("What do you mean by \"{name}\" in \"{reported}\"? {known}"), choices);
     }

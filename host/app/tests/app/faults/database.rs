@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use syrch::Stop;
@@ -119,6 +119,12 @@ fn a_database_that_stays_locked_is_named() {
 #[test]
 fn a_database_that_is_replaced_or_removed_gives_an_answer_of_one_file_or_an_error() {
     let counts = each(0..40, |seed| async move {
+        // The fault comes while the search runs, however slow the machine is just now.
+        let undisturbed = World::new(seed, 0);
+        let host = undisturbed.host().await.unwrap();
+        let began = Instant::now();
+        search(&host, &Stop::new()).await.unwrap();
+        let usual = began.elapsed();
         let world = World::new(seed, 0);
         if seed % 2 == 1 {
             use_wal(&world.database());
@@ -138,7 +144,7 @@ fn a_database_that_is_replaced_or_removed_gives_an_answer_of_one_file_or_an_erro
                 "replaced"
             }
         };
-        let after = chance.millis(120);
+        let after = usual.mul_f64(chance.below(1_000) as f64 / 1_000.0);
         let fault = tokio::spawn(async move {
             tokio::time::sleep(after).await;
             match happens {

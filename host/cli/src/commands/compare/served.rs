@@ -93,6 +93,10 @@ impl run::Observer for Relay<'_> {
     fn progress(&self, progress: &Progress, last: &Graded) {
         self.observer.progress(progress, last);
     }
+
+    fn on_cost(&self, progress: &Progress) {
+        self.observer.on_cost(progress);
+    }
 }
 
 impl Beginning for Relay<'_> {

@@ -44,7 +44,7 @@ impl Run for GrantsArgs {
             })?;
             return Ok(Exit::Answered);
         };
-        let mut new = lock.find(&name)?.clone();
+        let mut new = locked::find(&lock, &name)?.clone();
         if is_change {
             self.grants.change(&new.wanted, &mut new.granted, false)?;
             let lines = locked::describe(&name, Some(lock.find(&name)?), &new);

@@ -1,8 +1,8 @@
-//! `plugin list`: the built-in plugins with their roles.
+//! `plugin list`: the built-in and the added plugins with their roles.
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::plugins;
+use syrch::plugins::{self, Inspection};
 use syrch::settings::PluginSource;
 
 use super::sheet::{inspect_plugin, roles, sheet};
@@ -21,6 +21,12 @@ impl Run for ListArgs {
             found.push(
                 inspect_plugin(&context, &PluginSource::Builtin(builtin.name.to_string())).await?,
             );
+        }
+        for name in context.config.effective.settings.lock.plugins().keys() {
+            match inspect_plugin(&context, &PluginSource::Builtin(name.clone())).await {
+                Ok(one) => found.push(Inspection { name: name.clone(), ..one }),
+                Err(failure) => context.console.warn(&failure.message),
+            }
         }
         let mut grid = Grid::new(["name", "version", "roles", "digest", "summary"]);
         for one in &found {

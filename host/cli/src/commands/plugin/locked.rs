@@ -9,13 +9,14 @@ use syrch::lock::{Lock, Locked};
 use syrch::plugins;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::text::escape::escape_quotation;
+use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{CONTRACT_VERSION, Grants};
 use syrch_projects::{Name, Package, PublicKey};
 
 use super::Context;
 use super::sheet::inspect_plugin;
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, alternatives};
 use crate::sink::Grid;
 
 /// The word that stands for no plugin in the flags of roles.
@@ -89,6 +90,17 @@ pub(super) fn lock(context: &Context) -> Outcome<Lock> {
             .hint("name its file by SYRCH_LOCK, or set HOME"));
     }
     Ok(lock)
+}
+
+/// The added plugin of a name.
+pub(super) fn find<'a>(lock: &'a Lock, name: &str) -> Outcome<&'a Locked> {
+    lock.find(name).map_err(|error| {
+        let near = alternatives(&nearest(name, lock.plugins().keys().map(String::as_str)));
+        Failure::from(error).hint(match near {
+            Some(names) => format!("did you mean {names}?"),
+            None => "`syrch-host plugin grants` lists the added plugins".to_owned(),
+        })
+    })
 }
 
 /// Reads a plugin from where it comes, checks it as a search would, and returns its name, its entry

@@ -32,7 +32,7 @@ use crate::failure::{Failure, Outcome};
 commands! {
     /// The commands of `plugin`.
     PluginCommand:
-    /// List the built-in plugins
+    /// List the built-in plugins and those that you have added
     List(list::ListArgs),
     /// Show the roles, imports and settings of a plugin
     Inspect(inspect::InspectArgs),

@@ -46,6 +46,7 @@ impl From<Error> for Failure {
             | Error::Missing { .. }
             | Error::NotInstalled { .. }
             | Error::NoWheel { .. } => Exit::Config,
+            Error::Signature { .. } => Exit::Denied,
             Error::Stopped => Exit::Interrupted,
             Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => {
                 Exit::PluginRejected

@@ -15,7 +15,9 @@ pub(crate) struct RemoveArgs {
 
 impl Run for RemoveArgs {
     async fn run(self, context: Context) -> Outcome {
-        let removed = locked::lock(&context)?.remove(&self.name)?;
+        let mut lock = locked::lock(&context)?;
+        locked::find(&lock, &self.name)?;
+        let removed = lock.remove(&self.name)?;
         locked::show(&context, &self.name, &removed)?;
         Ok(Exit::Answered)
     }

@@ -10,7 +10,7 @@ use super::sheet::inspect_plugin;
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::Grid;
+use crate::sink::{Format, Grid};
 
 #[derive(Args)]
 pub(crate) struct ReviewArgs {
@@ -21,7 +21,7 @@ pub(crate) struct ReviewArgs {
 impl Run for ReviewArgs {
     async fn run(self, context: Context) -> Outcome {
         let lock = locked::lock(&context)?;
-        let old = lock.find(&self.name)?;
+        let old = locked::find(&lock, &self.name)?;
         // The component in the store has to be the one that was added.
         inspect_plugin(&context, &PluginSource::Builtin(self.name.clone())).await?;
         let (_, mut new, _staged) =
@@ -29,6 +29,12 @@ impl Run for ReviewArgs {
         new.granted = old.granted.narrow(&new.wanted).map_err(Failure::config)?;
         context.console.clear();
         let lines = locked::describe(&self.name, Some(old), &new);
+        if lines.is_empty() && matches!(context.format, Format::Auto | Format::Table) {
+            let name = &self.name;
+            let text = format!("{name} is as it was added: nothing has changed\n");
+            context.output.write(&context.scrubber.text(&text))?;
+            return Ok(Exit::Answered);
+        }
         let mut grid = Grid::new(["change"]);
         grid.rows = lines.iter().map(|line| vec![json!(line)]).collect();
         context.rows(grid, || {

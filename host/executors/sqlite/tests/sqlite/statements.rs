@@ -27,6 +27,19 @@ fn open_granted(fixture: &Fixture) -> SqliteDatabase {
     SqliteDatabase::open(config).unwrap()
 }
 
+/// A place for a statement comes free. A busy machine may give a short deadline no time at all, so
+/// the statement is tried again.
+fn assert_is_free(database: &SqliteDatabase) {
+    let found = (0..100).find_map(|_| match run(database, "SELECT 1") {
+        Ok(result) => Some(result.rows(0, 2)),
+        Err(error) if matches!(error.kind, SqlErrorKind::Timeout | SqlErrorKind::Unavailable) => {
+            None
+        }
+        Err(error) => panic!("{error:?}"),
+    });
+    assert_eq!(found.unwrap(), [[Value::Integer(1)]]);
+}
+
 #[test]
 fn results_have_the_types_and_names_of_the_statement() {
     let fixture = Fixture::new(SHOP);
@@ -307,8 +320,8 @@ fn who_waits_for_a_busy_database_is_reported() {
             kinds.contains(&SqlErrorKind::Unavailable) && kinds.contains(&SqlErrorKind::Timeout),
             "{kinds:?}"
         );
-        assert_eq!(database.run(&SqlQuery::new("SELECT 1")).await.unwrap().row_count(), 1);
     });
+    assert_is_free(&database);
 }
 
 #[test]
@@ -325,7 +338,7 @@ fn common_table_expressions_that_double_end() {
         );
         assert_eq!(error.kind, SqlErrorKind::TooLarge, "{last}: {error:?}");
     }
-    assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
+    assert_is_free(&database);
 }
 
 #[test]
@@ -338,7 +351,7 @@ fn deadlines_and_memory_end_a_statement() {
         "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r";
     let error = refusal(&database, endless);
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")));
-    assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
+    assert_is_free(&database);
 
     config.limits.sql_deadline = Duration::from_secs(60);
     config.memory = 8 << 20;
@@ -497,14 +510,14 @@ fn functions_over_long_values_end_with_the_deadline() {
         (SqlErrorKind::TooLarge, Some("length")),
         "{error:?}"
     );
-    assert_eq!(rows(&database, "SELECT 1"), [[Value::Integer(1)]]);
+    assert_is_free(&database);
 }
 
 #[test]
 fn full_text_search_in_long_rows_ends() {
     let long = "INSERT INTO notes SELECT 'long', replace(hex(zeroblob(490000)), '00', 'a ');";
     let fixture = Fixture::new(&format!("{SHOP} {long}"));
-    let database = SqliteDatabase::open(hasty(&fixture)).unwrap();
+    let database = fixture.open();
     for function in
         ["snippet(notes, 1, '', '', '', 64)", "highlight(notes, 1, '', '')", "bm25(notes)"]
     {
@@ -523,7 +536,8 @@ fn full_text_search_in_long_rows_ends() {
     let words = vec!["a"; 15].join(" ");
     let near =
         SqlQuery::new(format!("SELECT count(*) FROM notes WHERE notes MATCH 'NEAR({words})'"));
-    if let Err(error) = runtime().block_on(database.run(&near)) {
+    let hasty = SqliteDatabase::open(hasty(&fixture)).unwrap();
+    if let Err(error) = runtime().block_on(hasty.run(&near)) {
         assert_eq!(
             (error.kind, error.rule.as_deref()),
             (SqlErrorKind::Timeout, Some("deadline")),
