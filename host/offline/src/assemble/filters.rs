@@ -329,6 +329,7 @@ fn by_column(conditions: Vec<Condition>) -> Vec<Vec<Condition>> {
         match groups.iter_mut().find(|group| {
             group.iter().all(|other: &Condition| {
                 other.column == condition.column
+                    && other.field == condition.field
                     && (other.operator, condition.operator) == (Operator::Equal, Operator::Equal)
             })
         }) {
