@@ -25,6 +25,10 @@ const WORDS: usize = 300;
 const SURE: f64 = 0.99;
 /// The confidence in the statement of a whole question of a known form.
 const FORMED: f64 = 0.85;
+/// The highest confidence where another table or another join is as likely.
+const OPEN: f64 = 0.5;
+/// The lead of a cell over one of another table by which it is clearly the one that is meant.
+const LEAD: f64 = 0.05;
 /// The alternative choices that are tried at most.
 const CHOICES: usize = 24;
 
@@ -127,11 +131,12 @@ pub(crate) async fn interpret(
         } else {
             0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item))
         };
-        let mut doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
-        if has_rival_ways(&schema, &query, &bias) {
-            doubt *= 0.5;
-        }
-        list.push(Interpretation { sql, confidence: sure * discount * doubt });
+        let doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
+        let is_open =
+            has_rival_ways(&schema, &query, &bias) || has_rival_cells(&reading, &resolver, &draft);
+        let most = if is_open { OPEN } else { 1.0 };
+        let confidence = (sure * discount * doubt).min(most);
+        list.push(Interpretation { sql, confidence });
     }
     // The likeliest choice stays first, whatever the others' confidence.
     if let Some((_, rest)) = list.split_first_mut() {
@@ -163,6 +168,25 @@ fn has_rival_ways(
 ) -> bool {
     joins::has_rival_ways(schema, &query.all_tables(), bias)
         || query.inner().any(|inner| has_rival_ways(schema, inner, bias))
+}
+
+/// Returns true if a cell is as well one of another table, and the question names neither the table
+/// nor the column: the `Spain` of `orders to Spain` may be where the customers or the addresses are.
+fn has_rival_cells(reading: &Reading, resolver: &Resolver<'_>, draft: &Draft) -> bool {
+    draft.filters.iter().any(|filter| {
+        let meant = filter.condition.column;
+        let Some(What::Cell(cells)) = reading.items.get(filter.item).map(|item| &item.what) else {
+            return false;
+        };
+        let is_named = reading.items.iter().any(|item| match &item.what {
+            What::Table(table) => *table == meant.table,
+            What::Column(columns) => columns.iter().any(|(column, _)| *column == meant),
+            _ => false,
+        });
+        !is_named
+            && resolver.margin(filter.item) < LEAD
+            && cells.iter().any(|cell| cell.column.table != meant.table)
+    })
 }
 
 /// The factor by which what the columns hold lowers the confidence.

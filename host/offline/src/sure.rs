@@ -195,3 +195,30 @@ fn what_is_played_names_no_players() {
         )],
     );
 }
+
+#[test]
+fn each_of_several_counts_is_one_of_its_own() {
+    let places = "SELECT country, COUNT(*) FROM author WHERE (country = 'France' OR country = \
+                  'Japan') GROUP BY country";
+    assert_reads(
+        &fixture::library(),
+        &[
+            ("How many authors are from France and how many from Japan?", places),
+            ("How many authors are from France and how many are from Japan?", places),
+            ("number of authors from France and number of authors from Japan", places),
+            ("How many authors are from France and Japan each?", places),
+            (
+                "How many authors are from France or Japan?",
+                "SELECT COUNT(*) FROM author WHERE (country = 'France' OR country = 'Japan')",
+            ),
+        ],
+    );
+    assert_silent(
+        &fixture::library(),
+        &[
+            "How many books were published in 2001 and how many in 2009?",
+            "How many authors are from France and how many books are there?",
+            "How many members are from Oslo and how many are older than 30?",
+        ],
+    );
+}

@@ -6,6 +6,7 @@ mod columns;
 mod conditions;
 mod numbers;
 mod references;
+mod several;
 mod times;
 
 use super::cues::{Cue, Part};
@@ -688,6 +689,7 @@ impl Walk<'_> {
         self.sum_of_table();
         self.count_unmet();
         self.settle_count();
+        self.count_several();
         self.count_per();
         if let Some(up) = self.pending.most_rows.take() {
             self.best_by(Measure::Rows(None), up);
