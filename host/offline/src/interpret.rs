@@ -106,7 +106,10 @@ pub(crate) async fn interpret(
             choice,
             bias: &bias,
         };
-        let Some(query) = assembler.query(&draft) else { continue };
+        let Some(mut query) = assembler.query(&draft) else { continue };
+        if samples::lists_category(&schema, &reading, &draft, &query, &mut known).await {
+            query.distinct = !choice.distinct;
+        }
         if !account::is_sound(&schema, &draft, &query) {
             continue;
         }
@@ -171,7 +174,8 @@ fn has_rival_ways(
 }
 
 /// Returns true if a cell is as well one of another table, and the question names neither the table
-/// nor the column: the `Spain` of `orders to Spain` may be where the customers or the addresses are.
+/// nor the column: the `Spain` of `orders to Spain` may be where the customers are or the
+/// addresses.
 fn has_rival_cells(reading: &Reading, resolver: &Resolver<'_>, draft: &Draft) -> bool {
     draft.filters.iter().any(|filter| {
         let meant = filter.condition.column;
@@ -419,13 +423,15 @@ fn choices(reading: &Reading) -> Vec<Choice> {
 /// Words of the question that favour one of several references between two tables: `depart` for the
 /// source.
 fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
-    let stems = |edge: &Edge| [edge.left, edge.right].map(|at| &schema.column(at).required);
+    fn stems<'a>(schema: &'a Schema, edge: &Edge) -> [&'a Vec<String>; 2] {
+        [edge.left, edge.right].map(|at| &schema.column(at).required)
+    }
     let rivals = schema.edges_of(edge.left.table).filter(|other| {
         let ends = [other.left.table, other.right.table];
         *other != edge && ends.contains(&edge.left.table) && ends.contains(&edge.right.table)
     });
-    let rivals: Vec<&String> = rivals.flat_map(stems).flatten().collect();
-    let is_said = stems(edge).into_iter().flatten().any(|stem| {
+    let rivals: Vec<&String> = rivals.flat_map(|other| stems(schema, other)).flatten().collect();
+    let is_said = stems(schema, edge).into_iter().flatten().any(|stem| {
         let alike = |word: &str| {
             word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str())
         };

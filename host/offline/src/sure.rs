@@ -1,11 +1,13 @@
 //! Questions that were answered wrong with confidence: each is right now, in doubt, or without an
 //! answer.
 
-use syrch_core::{Catalog, Dialect};
+use async_trait::async_trait;
+use syrch_core::ports::{CellIndex, Match, PortError, Sample};
+use syrch_core::{Catalog, Hit, Value};
 
 use super::fixture::{self, block_on, table};
 use super::interpret::interpret;
-use super::kinds::{assert_reads, assert_silent};
+use super::kinds::{assert_reads, assert_silent, catalog};
 
 const INT: &str = "INTEGER";
 const TEXT: &str = "TEXT";
@@ -39,7 +41,7 @@ fn store() -> Catalog {
         table("addresses", &addresses, "id", &[]),
         table("orders", &orders, "id", &references),
     ];
-    Catalog { database: "store".to_owned(), dialect: Dialect::Sqlite, tables }
+    Catalog { tables, ..catalog("store", &[]) }
 }
 
 /// Matches of two teams each.
@@ -52,7 +54,7 @@ fn league() -> Catalog {
         table("matches", &matches, "id", &references),
         table("players", &players, "id", &[("team_id", "teams", "id")]),
     ];
-    Catalog { database: "league".to_owned(), dialect: Dialect::Sqlite, tables }
+    Catalog { tables, ..catalog("league", &[]) }
 }
 
 fn assert_doubted(catalog: &Catalog, questions: &[&str]) {
@@ -221,4 +223,37 @@ fn each_of_several_counts_is_one_of_its_own() {
             "How many members are from Oslo and how many are older than 30?",
         ],
     );
+}
+
+/// An index of columns with a few values, each of many rows.
+struct Few;
+
+#[async_trait]
+impl CellIndex for Few {
+    async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        let count = if columns == ["city".to_owned()] { 1 } else { 40 };
+        let [least, greatest] = ["a", "b"].map(|value| Value::Text(value.to_owned()));
+        let frequent = vec![(greatest.clone(), count), (least.clone(), count)];
+        Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
+    }
+
+    async fn find(&self, phrases: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        Ok(vec![Vec::new(); phrases.len()])
+    }
+}
+
+#[test]
+fn a_few_values_of_many_rows_are_listed_once() {
+    for (question, sql) in [
+        ("What are the statuses of orders?", "SELECT DISTINCT status FROM orders"),
+        ("List the payment methods", "SELECT DISTINCT payment_method FROM orders"),
+        ("Show the categories of the products", "SELECT DISTINCT category FROM products"),
+        ("List the status of each order", "SELECT status FROM orders"),
+        ("What are the cities of the customers?", "SELECT city FROM customers"),
+        ("List the names of the customers", "SELECT name FROM customers"),
+    ] {
+        let found = block_on(interpret(question, &store(), Some(&Few)));
+        let read = found.list.first().map_or("", |best| best.sql.as_str());
+        assert_eq!(read, sql, "{question}");
+    }
 }

@@ -194,29 +194,27 @@ impl Assembler<'_> {
     /// Returns true if the values of columns are asked for, and not those of each row: `which
     /// statuses do orders have`, but not `which status does order 5 have`.
     fn asks_values(&self, draft: &Draft, query: &LogicalQuery) -> bool {
-        let is_value = |item: &Expression| match item {
-            Expression::Column(at) => {
-                let view = self.schema.column(*at);
-                let names_row = self.schema.tables[at.table].labels.contains(&at.column);
-                view.holds == Holds::Text && !view.is_key && !names_row
-            }
-            _ => false,
-        };
         let is_list = query.group.is_empty()
             && query.limit.is_none()
             && query.intersect.is_none()
             && query.order.iter().all(|(item, _)| query.select.contains(item));
+        let tokens = &self.reading.tokens;
         let asks = draft.asked.first().is_some_and(|asked| {
             let item = &self.reading.items[asked.item];
-            let word = |at: usize| self.reading.tokens.get(at).map_or("", |one| one.lower.as_str());
-            let before = item.from.checked_sub(1).map_or("", word);
+            let before = item.from.checked_sub(1).map(|before| tokens[before].lower.as_str());
+            let after = tokens.get(item.to).map(|next| next.lower.as_str());
             let is_plural = matches!(
-                word(item.to),
-                "are" | "were" | "do" | "did" | "have" | "exist" | "occur" | "and" | ","
+                after,
+                Some("are" | "were" | "do" | "did" | "have" | "exist" | "occur" | "and" | ",")
             );
-            matches!(before, "which" | "what") && item.from <= 2 && is_plural
+            matches!(before, Some("which" | "what")) && item.from <= 2 && is_plural
         });
-        is_list && asks && query.select.iter().all(is_value)
+        is_list
+            && asks
+            && query.select.iter().all(|item| match item {
+                Expression::Column(at) => self.schema.is_value(*at),
+                _ => false,
+            })
     }
 
     /// Lists the rows of a table once each, two of one name as two; other values once.

@@ -2,7 +2,7 @@
 
 use super::Walk;
 use crate::cues::Cue;
-use crate::draft::{Filter, Key};
+use crate::draft::Key;
 use crate::items::What;
 use crate::query::{Operand, Operator};
 
@@ -33,7 +33,11 @@ impl Walk<'_> {
             });
         let Some(first) = self.draft.filters.first() else { return };
         let column = first.condition.column;
-        let is_value = |filter: &Filter| {
+        let is_plain = self.draft.asked.is_empty()
+            && self.draft.keys.is_empty()
+            && self.draft.best.is_none()
+            && self.draft.having.is_none();
+        let are_values = self.draft.filters.iter().all(|filter| {
             filter.condition.column == column
                 && filter.condition.operator == Operator::Equal
                 && filter.condition.field.is_none()
@@ -41,12 +45,8 @@ impl Walk<'_> {
                     filter.condition.operand,
                     Operand::Text(_) | Operand::Texts(_) | Operand::Number(_)
                 )
-        };
-        let is_plain = self.draft.asked.is_empty()
-            && self.draft.keys.is_empty()
-            && self.draft.best.is_none()
-            && self.draft.having.is_none();
-        if is_one_each && is_plain && !is_denied && self.draft.filters.iter().all(is_value) {
+        });
+        if is_one_each && is_plain && !is_denied && are_values {
             self.draft.counted.truncate(1);
             self.draft.keys.push(Key::Column(column));
             self.draft.split = Some(column);
