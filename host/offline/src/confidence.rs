@@ -170,6 +170,9 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     }
     for filter in &draft.filters {
         factor *= sense(&filter.condition, schema);
+        if compares_cents(&filter.condition, reading, schema) {
+            factor *= 0.5;
+        }
     }
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
 }
@@ -579,6 +582,18 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
         Operand::Number(_) if holds == Holds::Text => 0.8,
         _ => 1.0,
     }
+}
+
+/// Returns true if a number is compared with a column of cents, and the question speaks of none:
+/// `cheaper than 20`.
+fn compares_cents(condition: &Condition, reading: &Reading, schema: &Schema) -> bool {
+    fn is_cent(stem: &str) -> bool {
+        matches!(stem, "cent" | "penc" | "pennies" | "penni")
+    }
+    let is_number = matches!(condition.operand, Operand::Number(_) | Operand::Range(..));
+    is_number
+        && schema.column(condition.column).required.iter().any(|stem| is_cent(stem))
+        && !reading.tokens.iter().any(|token| is_cent(&token.stem))
 }
 
 /// Returns true if `every` means all rows of another table (`who visited every museum`), which a

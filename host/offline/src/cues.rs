@@ -267,9 +267,17 @@ impl Reader<'_> {
             "ascending",
             "descending",
         ];
+        /// Words before which `order` is what customers do.
+        const PURCHASES: &[&str] = &["did", "do", "does", "who", "that", "to"];
         match self.word(0) {
             "sort" | "sorted" => true,
             "ordered" => self.orders_rows(),
+            "order" if self.any_before(lexicon::NEGATIONS) || self.any_before(PURCHASES) => false,
+            // `customers who order in 2024`, but `in order from the oldest to the youngest`.
+            "order" if matches!(self.word(1), "in" | "from" | "the") => {
+                self.may_begin_here()
+                    || (1..6).any(|ahead| lexicon::describes_order(self.word(ahead)))
+            }
             "order" | "arranged" | "rank" | "ranked" | "ordering" | "sorting" => {
                 BY.contains(&self.word(1))
             }

@@ -527,3 +527,17 @@ fn rows_that_belong_to_one_row_have_one_of_two_places() {
     let read = found.list.first().map_or("", |best| best.sql.as_str());
     assert!(read.ends_with("WHERE (hotels.city = 'Berlin' OR hotels.city = 'Paris')"), "{read}");
 }
+
+#[test]
+fn a_place_of_two_tables_is_in_doubt_unless_one_is_named() {
+    for (question, is_sure) in [
+        ("How many bookings are in Paris?", false),
+        ("total price of bookings in Germany", false),
+        ("bookings from Berlin", false),
+        ("How many bookings of hotels in Paris are there?", true),
+    ] {
+        let found = block_on(interpret(question, &travel(), Some(&Places)));
+        let confidence = found.list.first().map_or(0.0, |best| best.confidence);
+        assert_eq!(confidence > 0.5, is_sure, "{question}: {:#?}", found.list);
+    }
+}

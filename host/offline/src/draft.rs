@@ -89,6 +89,8 @@ pub(crate) struct Draft {
     pub(crate) frequent: Option<bool>,
     pub(crate) everything: bool,
     pub(crate) distinct: bool,
+    /// The column whose values are counted one by one: how many are open and how many are paid.
+    pub(crate) split: Option<ColumnRef>,
     pub(crate) both: bool,
     pub(crate) named: Vec<Named>,
     /// The item of the first negation.

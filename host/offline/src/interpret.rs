@@ -4,6 +4,7 @@ use syrch_core::ports::CellIndex;
 use syrch_core::{Catalog, text};
 
 use super::assemble::Assembler;
+use super::calendar;
 use super::confidence;
 use super::cues::Cue;
 use super::draft::Draft;
@@ -24,6 +25,10 @@ const WORDS: usize = 300;
 const SURE: f64 = 0.99;
 /// The confidence in the statement of a whole question of a known form.
 const FORMED: f64 = 0.85;
+/// The highest confidence where another table or another join is as likely.
+const OPEN: f64 = 0.5;
+/// The lead of a cell over one of another table by which it is clearly the one that is meant.
+const LEAD: f64 = 0.05;
 /// The alternative choices that are tried at most.
 const CHOICES: usize = 24;
 
@@ -75,7 +80,7 @@ pub(crate) async fn interpret(
         return Interpretations { list, unknown: Vec::new(), objection: None };
     }
     let mut objection = fragment::is_part(&reading.tokens).then(|| fragment::WHY.to_owned());
-    objection = objection.or(several);
+    objection = objection.or(several).or_else(|| find_no_day(&reading));
     let mut list: Vec<Interpretation> = Vec::new();
     let mut dropped: Vec<String> = Vec::new();
     let fillers = match index {
@@ -91,6 +96,7 @@ pub(crate) async fn interpret(
                 reading.unknown.is_empty() && fragment::asks_nothing(&reading.tokens, &draft);
             objection = objection
                 .or_else(|| ask_for_measure(&schema, &reading, &draft))
+                .or_else(|| ask_for_table(&schema, &reading, &resolver))
                 .or_else(|| is_part.then(|| fragment::WHY.to_owned()));
         }
         let assembler = Assembler {
@@ -100,7 +106,10 @@ pub(crate) async fn interpret(
             choice,
             bias: &bias,
         };
-        let Some(query) = assembler.query(&draft) else { continue };
+        let Some(mut query) = assembler.query(&draft) else { continue };
+        if samples::lists_category(&schema, &reading, &draft, &query, &mut known).await {
+            query.distinct = !choice.distinct;
+        }
         if !account::is_sound(&schema, &draft, &query) {
             continue;
         }
@@ -126,7 +135,11 @@ pub(crate) async fn interpret(
             0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item))
         };
         let doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
-        list.push(Interpretation { sql, confidence: sure * discount * doubt });
+        let is_open =
+            has_rival_ways(&schema, &query, &bias) || has_rival_cells(&reading, &resolver, &draft);
+        let most = if is_open { OPEN } else { 1.0 };
+        let confidence = (sure * discount * doubt).min(most);
+        list.push(Interpretation { sql, confidence });
     }
     // The likeliest choice stays first, whatever the others' confidence.
     if let Some((_, rest)) = list.split_first_mut() {
@@ -147,6 +160,37 @@ pub(crate) async fn interpret(
         unknown.extend(dropped);
     }
     Interpretations { list, unknown, objection }
+}
+
+/// Returns true if tables of the query, or of one within it, are joined in one of several ways that
+/// are equally near: by the address of the bill or of the delivery.
+fn has_rival_ways(
+    schema: &Schema,
+    query: &LogicalQuery,
+    bias: &(dyn Fn(&Edge) -> f64 + Sync),
+) -> bool {
+    joins::has_rival_ways(schema, &query.all_tables(), bias)
+        || query.inner().any(|inner| has_rival_ways(schema, inner, bias))
+}
+
+/// Returns true if a cell is as well one of another table, and the question names neither the table
+/// nor the column: the `Spain` of `orders to Spain` may be where the customers are or the
+/// addresses.
+fn has_rival_cells(reading: &Reading, resolver: &Resolver<'_>, draft: &Draft) -> bool {
+    draft.filters.iter().any(|filter| {
+        let meant = filter.condition.column;
+        let Some(What::Cell(cells)) = reading.items.get(filter.item).map(|item| &item.what) else {
+            return false;
+        };
+        let is_named = reading.items.iter().any(|item| match &item.what {
+            What::Table(table) => *table == meant.table,
+            What::Column(columns) => columns.iter().any(|(column, _)| *column == meant),
+            _ => false,
+        });
+        !is_named
+            && resolver.margin(filter.item) < LEAD
+            && cells.iter().any(|cell| cell.column.table != meant.table)
+    })
 }
 
 /// The factor by which what the columns hold lowers the confidence.
@@ -290,6 +334,46 @@ fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &Logic
     draft.unmet == 0 && dropped.is_empty() && account::is_sound(schema, draft, query)
 }
 
+/// The refusal of a date that is no day of the calendar: `2023-02-30`.
+fn find_no_day(reading: &Reading) -> Option<String> {
+    reading.items.iter().find_map(|item| match &item.what {
+        What::Date(date) if calendar::day(date).is_none() => {
+            Some(format!("{date} is no day of the calendar"))
+        }
+        _ => None,
+    })
+}
+
+/// The question about columns of one name in several tables, of which nothing else in the question
+/// names any: `how many cities are there`.
+fn ask_for_table(schema: &Schema, reading: &Reading, resolver: &Resolver<'_>) -> Option<String> {
+    let is_decided = reading.items.iter().any(|item| {
+        matches!(item.what, What::Table(_) | What::Cell(_) | What::Date(_) | What::Months(..))
+    });
+    let mut columns = reading.items.iter().enumerate().filter_map(|(at, item)| match &item.what {
+        What::Column(columns) => Some((at, item, columns)),
+        _ => None,
+    });
+    let (at, item, columns) = columns.next().filter(|_| columns.next().is_none())?;
+    let best = resolver.column(at)?;
+    let score = columns.iter().find(|(column, _)| *column == best)?.1;
+    let alike = columns.iter().filter(|(column, other)| {
+        let view = schema.column(*column);
+        *other == score && !view.is_key && view.required == schema.column(best).required
+    });
+    let names: Vec<String> = alike
+        .map(|(column, _)| {
+            format!("{}.{}", schema.tables[column.table].name, schema.column(*column).name)
+        })
+        .take(text::NAMED)
+        .collect();
+    let words: Vec<&str> =
+        reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+    (names.len() > 1 && !is_decided).then(|| {
+        format!("several tables have the name: {} ({})", words.join(" "), names.join(", "))
+    })
+}
+
 /// The question about a superlative without a measure, with its possible measures.
 fn ask_for_measure(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
     let open = draft.unmeasured?;
@@ -339,15 +423,21 @@ fn choices(reading: &Reading) -> Vec<Choice> {
 /// Words of the question that favour one of several references between two tables: `depart` for the
 /// source.
 fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
-    let said = |at: ColumnRef| {
-        schema.column(at).required.iter().filter(|stem| *stem != "id").any(|stem| {
-            let alike = |word: &str| {
-                word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str())
-            };
-            reading.tokens.iter().any(|token| alike(&token.stem))
-        })
-    };
-    if edge.rival && said(edge.left) { -0.2 } else { 0.0 }
+    fn stems<'a>(schema: &'a Schema, edge: &Edge) -> [&'a Vec<String>; 2] {
+        [edge.left, edge.right].map(|at| &schema.column(at).required)
+    }
+    let rivals = schema.edges_of(edge.left.table).filter(|other| {
+        let ends = [other.left.table, other.right.table];
+        *other != edge && ends.contains(&edge.left.table) && ends.contains(&edge.right.table)
+    });
+    let rivals: Vec<&String> = rivals.flat_map(|other| stems(schema, other)).flatten().collect();
+    let is_said = stems(schema, edge).into_iter().flatten().any(|stem| {
+        let alike = |word: &str| {
+            word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str())
+        };
+        !rivals.contains(&stem) && reading.tokens.iter().any(|token| alike(&token.stem))
+    });
+    if edge.rival && is_said { -0.2 } else { 0.0 }
 }
 
 #[cfg(test)]

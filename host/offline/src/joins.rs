@@ -2,6 +2,9 @@
 
 use super::schema::{Edge, Schema};
 
+/// Costs that differ by less are equal.
+const SAME: f64 = 1e-6;
+
 /// The tables in the order in which they are joined, each with the edge that joins it to the ones
 /// before; the first has none. `None` if some cannot be reached. `bias` is added to an edge's cost:
 /// words of the question may favour one of two edges.
@@ -10,12 +13,34 @@ pub(crate) fn tree(
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
 ) -> Option<Vec<(usize, Option<Edge>)>> {
+    Some(grow(schema, wanted, bias)?.0)
+}
+
+/// Returns true if another way to join the tables is as near: an order has two addresses, and a
+/// match two teams.
+pub(crate) fn has_rival_ways(
+    schema: &Schema,
+    wanted: &[usize],
+    bias: &dyn Fn(&Edge) -> f64,
+) -> bool {
+    grow(schema, wanted, bias).is_some_and(|(_, has_rivals)| has_rivals)
+}
+
+/// The tables as [`tree`] has them, and true if another way to join them is as near.
+fn grow(
+    schema: &Schema,
+    wanted: &[usize],
+    bias: &dyn Fn(&Edge) -> f64,
+) -> Option<(Vec<(usize, Option<Edge>)>, bool)> {
     let first = *wanted.first()?;
+    let mut has_rivals = false;
     let mut order = vec![(first, None)];
     let mut missing: Vec<usize> = wanted.iter().copied().filter(|table| *table != first).collect();
     while !missing.is_empty() {
         let known: Vec<usize> = order.iter().map(|(table, _)| *table).collect();
-        for edge in nearest(schema, &known, &missing, bias)? {
+        let (path, is_tied) = nearest(schema, &known, &missing, bias)?;
+        has_rivals |= is_tied;
+        for edge in path {
             let joined = if order.iter().any(|(table, _)| *table == edge.left.table) {
                 edge.right
             } else {
@@ -25,7 +50,7 @@ pub(crate) fn tree(
             order.push((joined.table, Some(edge)));
         }
     }
-    Some(order)
+    Some((order, has_rivals))
 }
 
 /// Returns true if a join of the `wanted` tables repeats rows of `table`: some of them are joined
@@ -65,20 +90,20 @@ pub(crate) fn distances(schema: &Schema, from: usize) -> Vec<f64> {
 }
 
 /// The edges from the known tables to the nearest wanted one; of equally near ones to the one
-/// wanted first.
+/// wanted first. The second part is true if other edges lead there as well.
 fn nearest(
     schema: &Schema,
     known: &[usize],
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
-) -> Option<Vec<Edge>> {
+) -> Option<(Vec<Edge>, bool)> {
     let mut search = Search::new(schema, known);
     loop {
         let here = search.take_nearest(|table: usize| {
             wanted.iter().position(|other| *other == table).unwrap_or(wanted.len())
         })?;
         if wanted.contains(&here) {
-            return Some(walk_back(&search.came, here));
+            return Some((walk_back(&search.came, here), search.tied[here]));
         }
         search.go_on(here, bias);
     }
@@ -90,6 +115,8 @@ struct Search<'a> {
     schema: &'a Schema,
     cost: Vec<f64>,
     came: Vec<Option<Edge>>,
+    /// True where several ways of the same cost lead to a table.
+    tied: Vec<bool>,
     done: Vec<bool>,
     open: Vec<usize>,
 }
@@ -104,6 +131,7 @@ impl<'a> Search<'a> {
             schema,
             cost,
             came: vec![None; count],
+            tied: vec![false; count],
             done: vec![false; count],
             open: known.to_vec(),
         }
@@ -126,7 +154,13 @@ impl<'a> Search<'a> {
         for edge in self.schema.edges_of(here) {
             let there = edge.other_table(here);
             let total = self.cost[here] + edge.cost + bias(edge);
-            if !self.done[there] && total < self.cost[there] {
+            if self.done[there] {
+                continue;
+            }
+            if (total - self.cost[there]).abs() < SAME {
+                self.tied[there] = true;
+            } else if total < self.cost[there] {
+                self.tied[there] = self.tied[here];
                 if self.cost[there].is_infinite() {
                     self.open.push(there);
                 }

@@ -50,6 +50,8 @@ mod kinds;
 #[cfg(test)]
 mod repeats;
 #[cfg(test)]
+mod sure;
+#[cfg(test)]
 mod tests;
 
 pub use evidence::Evidence;

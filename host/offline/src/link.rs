@@ -207,6 +207,11 @@ fn find_mention(
             } else {
                 covers(&content, &table.stems, &[])
             };
+            // `matches were played` names no players.
+            let is_act = matches!(span, [verb] if verb.is_past())
+                && score.is_some_and(|score| score < 0.8)
+                && table.stems.iter().any(|stem| stem.ends_with("er"));
+            let score = score.filter(|_| !is_act);
             let general = content.iter().all(|word| lexicon::GENERAL.contains(&word.stem));
             tables.extend(score.filter(|score| !general || *score > 0.95).map(|score| (at, score)));
         }

@@ -11,6 +11,7 @@ use super::cues::Cue;
 use super::dialect;
 use super::draft::{Counted, Draft, Filter, Key};
 use super::items::{Item, Reading, What};
+use super::lexicon;
 use super::query::{Condition, Expression, Field, LogicalQuery, Operand, Operator};
 use super::schema::{ColumnRef, Holds, Schema};
 
@@ -279,6 +280,41 @@ pub(crate) async fn is_of_one_row(
         }
     }
     false
+}
+
+/// Returns whether a few values of many rows are asked for, which are listed once each: `the
+/// statuses of the orders`.
+pub(crate) async fn lists_category(
+    schema: &Schema,
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
+    /// The rows for each value by which it is a category.
+    const ROWS: u64 = 3;
+    let [Expression::Column(at)] = *query.select.as_slice() else { return false };
+    let is_list = query.group.is_empty()
+        && query.limit.is_none()
+        && query.intersect.is_none()
+        && query.order.is_empty()
+        && query.all_tables().len() == 1;
+    let name = schema.column(at).name.to_lowercase();
+    let asked = draft.asked.iter().find(|asked| asked.expression == query.select[0]);
+    let is_plural = asked.is_some_and(|asked| {
+        let word = &reading.tokens[reading.items[asked.item].to - 1].lower;
+        word.ends_with('s') && !name.ends_with(word.as_str())
+    });
+    let is_of_each = reading.items.iter().any(|item| item.what == What::Cue(Cue::Each))
+        || reading.tokens.iter().any(|one| lexicon::ROWS.contains(&one.lower.as_str()));
+    if !is_list || !is_plural || is_of_each || !schema.is_value(at) {
+        return false;
+    }
+    samples.read(schema, at).await.is_some_and(|sample| {
+        let values = u64::try_from(sample.frequent.len()).unwrap_or(u64::MAX);
+        let rows: u64 = sample.frequent.iter().map(|(_, count)| *count).sum();
+        values < u64::from(VALUES) && values.saturating_mul(ROWS) <= rows
+    })
 }
 
 /// Returns whether several rows or groups of the whole table are the best ones, of which a

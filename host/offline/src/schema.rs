@@ -239,6 +239,13 @@ impl Schema {
         is_value && !table.is_keyed && !view.is_key && !is_name
     }
 
+    /// Returns true if a column holds texts that neither name nor number the rows.
+    pub(crate) fn is_value(&self, at: ColumnRef) -> bool {
+        let view = self.column(at);
+        let names_row = self.tables[at.table].labels.contains(&at.column);
+        view.holds == Holds::Text && !view.is_key && !names_row
+    }
+
     /// Returns true if the numbers of a column are amounts, which may be added up over rows.
     pub(crate) fn adds_up(&self, at: ColumnRef) -> bool {
         let view = self.column(at);

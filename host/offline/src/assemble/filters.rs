@@ -209,6 +209,9 @@ impl Assembler<'_> {
         if first.negated.is_some() && first.negated == second.negated {
             return false;
         }
+        if draft.split.is_some_and(|column| column == second.condition.column) {
+            return true;
+        }
         let between = &self.reading.items[first.item..=second.item];
         let or = between.iter().any(|item| matches!(item.what, What::Cue(Cue::Or)));
         // The month and the year of a date are not alternatives.
@@ -329,6 +332,7 @@ fn by_column(conditions: Vec<Condition>) -> Vec<Vec<Condition>> {
         match groups.iter_mut().find(|group| {
             group.iter().all(|other: &Condition| {
                 other.column == condition.column
+                    && other.field == condition.field
                     && (other.operator, condition.operator) == (Operator::Equal, Operator::Equal)
             })
         }) {

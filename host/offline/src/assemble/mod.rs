@@ -52,6 +52,9 @@ impl Assembler<'_> {
         if draft.keys.is_empty() && !draft.distinct && self.repeats_rows(&query) {
             self.list_once(&mut query);
         }
+        if draft.keys.is_empty() && !draft.distinct && self.asks_values(draft, &query) {
+            query.distinct = !self.choice.distinct;
+        }
         query.fold = draft.fold;
         let is_folded = matches!(query.select.as_slice(), [Expression::Column(_)])
             && query.group.is_empty()
@@ -186,6 +189,32 @@ impl Assembler<'_> {
             && query.intersect.is_none()
             && query.order.iter().all(|(item, _)| query.select.contains(item));
         is_list && query.select.iter().all(repeats)
+    }
+
+    /// Returns true if the values of columns are asked for, and not those of each row: `which
+    /// statuses do orders have`, but not `which status does order 5 have`.
+    fn asks_values(&self, draft: &Draft, query: &LogicalQuery) -> bool {
+        let is_list = query.group.is_empty()
+            && query.limit.is_none()
+            && query.intersect.is_none()
+            && query.order.iter().all(|(item, _)| query.select.contains(item));
+        let tokens = &self.reading.tokens;
+        let asks = draft.asked.first().is_some_and(|asked| {
+            let item = &self.reading.items[asked.item];
+            let before = item.from.checked_sub(1).map(|before| tokens[before].lower.as_str());
+            let after = tokens.get(item.to).map(|next| next.lower.as_str());
+            let is_plural = matches!(
+                after,
+                Some("are" | "were" | "do" | "did" | "have" | "exist" | "occur" | "and" | ",")
+            );
+            matches!(before, Some("which" | "what")) && item.from <= 2 && is_plural
+        });
+        is_list
+            && asks
+            && query.select.iter().all(|item| match item {
+                Expression::Column(at) => self.schema.is_value(*at),
+                _ => false,
+            })
     }
 
     /// Lists the rows of a table once each, two of one name as two; other values once.

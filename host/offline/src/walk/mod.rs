@@ -6,6 +6,7 @@ mod columns;
 mod conditions;
 mod numbers;
 mod references;
+mod several;
 mod times;
 
 use super::cues::{Cue, Part};
@@ -183,6 +184,7 @@ impl Walk<'_> {
                 pending.not = Some(at);
                 self.draft.negations.push(at);
                 self.draft.not.get_or_insert(at);
+                self.deny_object(at);
             }
             Cue::Both => self.draft.both = true,
             Cue::Like(part) => pending.like = Some(part),
@@ -208,6 +210,19 @@ impl Walk<'_> {
             // `opened or closed in 2023` compares two columns.
             Cue::Or => self.draft.unmet += usize::from(self.is_between_events(at)),
             Cue::And | Cue::OrMore(_) | Cue::Trigger | Cue::Comma => {}
+        }
+    }
+
+    /// Denies the verb of which nothing is the object: `customers who ordered nothing`.
+    fn deny_object(&mut self, at: usize) {
+        let item = self.item(at);
+        let is_object = self.reading.tokens[item.from].lower == "nothing";
+        let from = item.from;
+        let before = at.checked_sub(1).filter(|before| self.item(*before).to == from);
+        let is_first = self.draft.named.len() < 2;
+        let last = self.draft.named.last_mut();
+        if let Some(named) = last.filter(|named| Some(named.item) == before && !is_first) {
+            named.negated = is_object.then_some(at).or(named.negated);
         }
     }
 
@@ -674,6 +689,7 @@ impl Walk<'_> {
         self.sum_of_table();
         self.count_unmet();
         self.settle_count();
+        self.count_several();
         self.count_per();
         if let Some(up) = self.pending.most_rows.take() {
             self.best_by(Measure::Rows(None), up);
