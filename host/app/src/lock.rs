@@ -24,7 +24,7 @@ pub const FILE: &str = "syrch.lock";
 /// The folder of components beside it.
 const STORE: &str = "plugins";
 /// The beginning of a key, which names its algorithm.
-const KEY: &str = "ed25519:";
+pub const KEY: &str = "ed25519:";
 /// The form of the file.
 const SCHEMA: &str = "syrch.lock/1";
 /// Bytes of the file at most.

@@ -13,7 +13,7 @@ pub(crate) fn tree(
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
 ) -> Option<Vec<(usize, Option<Edge>)>> {
-    Some(grow(schema, wanted, bias)?.0)
+    Some(grow(schema, wanted, bias)?.order)
 }
 
 /// Returns true if another way to join the tables is as near: an order has two addresses, and a
@@ -23,15 +23,19 @@ pub(crate) fn has_rival_ways(
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
 ) -> bool {
-    grow(schema, wanted, bias).is_some_and(|(_, has_rivals)| has_rivals)
+    grow(schema, wanted, bias).is_some_and(|tree| tree.has_rivals)
 }
 
-/// The tables as [`tree`] has them, and true if another way to join them is as near.
-fn grow(
-    schema: &Schema,
-    wanted: &[usize],
-    bias: &dyn Fn(&Edge) -> f64,
-) -> Option<(Vec<(usize, Option<Edge>)>, bool)> {
+/// Joined tables.
+struct Tree {
+    /// The tables as [`tree`] has them.
+    order: Vec<(usize, Option<Edge>)>,
+    /// True if another way to join them is as near.
+    has_rivals: bool,
+}
+
+/// Joins the tables by the nearest ways. `None` if some cannot be reached.
+fn grow(schema: &Schema, wanted: &[usize], bias: &dyn Fn(&Edge) -> f64) -> Option<Tree> {
     let first = *wanted.first()?;
     let mut has_rivals = false;
     let mut order = vec![(first, None)];
@@ -50,7 +54,7 @@ fn grow(
             order.push((joined.table, Some(edge)));
         }
     }
-    Some((order, has_rivals))
+    Some(Tree { order, has_rivals })
 }
 
 /// Returns true if a join of the `wanted` tables repeats rows of `table`: some of them are joined

@@ -13,13 +13,12 @@ use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use syrch::lock::KEY;
 
 /// The ending of the file of a signature, after that of its component.
 pub(crate) const ENDING: &str = ".sig";
 /// The form of the file, and the first words of what is signed.
 const SCHEMA: &str = "syrch.signature/1";
-/// The algorithm, before a key in words.
-const PREFIX: &str = "ed25519:";
 /// Bytes of a file of a key or a signature at most.
 const LONGEST: usize = 8 << 10;
 const PEM: [&str; 2] = ["-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"];
@@ -34,15 +33,15 @@ impl FromStr for PublicKey {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let bytes = text.strip_prefix(PREFIX).and_then(|text| BASE64.decode(text).ok());
+        let bytes = text.strip_prefix(KEY).and_then(|text| BASE64.decode(text).ok());
         let key = bytes.and_then(|bytes| bytes.try_into().ok()).map(Self);
-        key.ok_or_else(|| format!("it is no key: one is `{PREFIX}` and the base64 of 32 bytes"))
+        key.ok_or_else(|| format!("it is no key: one is `{KEY}` and the base64 of 32 bytes"))
     }
 }
 
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{PREFIX}{}", BASE64.encode(self.0))
+        write!(f, "{KEY}{}", BASE64.encode(self.0))
     }
 }
 

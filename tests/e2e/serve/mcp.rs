@@ -128,8 +128,8 @@ fn errors_are_those_of_the_protocol() {
         let refused = send(&server, "ask_database", arguments, &own);
         assert_eq!(refused.status, status, "{}", refused.text());
         let text = refused.text();
-        let message = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
-        let message = message.filter(|line| line.starts_with('{')).next_back().unwrap_or_default();
+        let mut lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+        let message = lines.rfind(|line| line.starts_with('{')).unwrap_or_default();
         let message: Value = serde_json::from_str(message).unwrap();
         assert_eq!(message["error"]["code"], code, "{message:#}");
     }
