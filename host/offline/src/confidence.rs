@@ -584,6 +584,38 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
     }
 }
 
+/// Returns true if the statement may as well be wrong as right, however well the words match.
+pub(crate) fn is_open(
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+    schema: &Schema,
+) -> bool {
+    drops_within_negation(reading, draft, query) || aggregates_single_rows(query, schema)
+}
+
+/// Returns true if rows are excluded, and a word behind the negation is in no condition of theirs:
+/// the `cancel` of `did not cancel an order`, the `grade` of `no grade in this course`.
+fn drops_within_negation(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> bool {
+    let Some(negation) = draft.not.map(|not| reading.items[not].to) else { return false };
+    let is_exclusion = query.conditions().any(|condition| condition.operator == Operator::NotIn);
+    let is_unknown = reading.unknown.iter().any(|at| *at >= negation);
+    let is_unread = draft.asked.iter().any(|asked| {
+        let is_behind = reading.items[asked.item].from >= negation;
+        is_behind && asked.expression.column().is_some_and(|column| !query.names(column))
+    });
+    is_exclusion && (is_unknown || is_unread)
+}
+
+/// Returns true if the numbers of each row are aggregated by themselves: `average goals per match`
+/// of a table of matches.
+fn aggregates_single_rows(query: &LogicalQuery, schema: &Schema) -> bool {
+    let [key] = query.group.as_slice() else { return false };
+    schema.tables[key.table].key == Some(key.column)
+        && query.all_tables() == [key.table]
+        && query.select.iter().any(|item| matches!(item, Expression::Aggregate(..)))
+}
+
 /// Returns true if a number is compared with a column of cents, and the question speaks of none:
 /// `cheaper than 20`.
 fn compares_cents(condition: &Condition, reading: &Reading, schema: &Schema) -> bool {

@@ -135,8 +135,10 @@ pub(crate) async fn interpret(
             0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item))
         };
         let doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
-        let is_open =
-            has_rival_ways(&schema, &query, &bias) || has_rival_cells(&reading, &resolver, &draft);
+        let is_open = has_rival_ways(&schema, &query, &bias)
+            || has_rival_cells(&reading, &resolver, &draft)
+            || confidence::is_open(&reading, &draft, &query, &schema)
+            || samples::is_of_other_unit(&schema, &query, &mut known).await;
         let most = if is_open { OPEN } else { 1.0 };
         let confidence = (sure * discount * doubt).min(most);
         list.push(Interpretation { sql, confidence });

@@ -246,6 +246,39 @@ pub(crate) async fn is_outside(
     false
 }
 
+/// Returns whether a number is of another unit than what a column holds, so that all rows or none
+/// fulfil the comparison: `taller than 1.80` of heights in centimetres.
+pub(crate) async fn is_of_other_unit(
+    schema: &Schema,
+    query: &LogicalQuery,
+    samples: &mut Samples<'_>,
+) -> bool {
+    /// The factor between a number and all of a column's by which their units differ.
+    const FAR: f64 = 20.0;
+    for condition in query.conditions() {
+        let is_plain = condition.field.is_none()
+            && matches!(
+                condition.operator,
+                Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost
+            )
+            && schema.column(condition.column).holds == Holds::Number;
+        let Operand::Number(number) = &condition.operand else { continue };
+        let Some(number) = number.parse::<f64>().ok().filter(|number| is_plain && *number > 0.0)
+        else {
+            continue;
+        };
+        let Some(sample) = samples.read(schema, condition.column).await else { continue };
+        let least = measure(&sample.least, false);
+        let greatest = measure(&sample.greatest, false);
+        if least.is_some_and(|least| least > FAR * number)
+            || greatest.is_some_and(|greatest| greatest > 0.0 && number > FAR * greatest)
+        {
+            return true;
+        }
+    }
+    false
+}
+
 /// Returns whether the conditions leave one row: one is on a column of which no value occurs twice,
 /// or on what names the rows, together with another if a name occurs twice.
 pub(crate) async fn is_of_one_row(

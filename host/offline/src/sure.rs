@@ -257,3 +257,60 @@ fn a_few_values_of_many_rows_are_listed_once() {
         assert_eq!(read, sql, "{question}");
     }
 }
+
+#[test]
+fn a_word_within_a_negation_is_not_left_out() {
+    assert_doubted(
+        &store(),
+        &[
+            "Which customers did not cancel an order in 2023?",
+            "Which customers did not frobnicate an order?",
+            "Which customers have no frobnicated orders?",
+        ],
+    );
+    let plain = fixture::best("Which customers have no orders?", &store());
+    assert!(plain.1 > 0.8, "{plain:?}");
+}
+
+#[test]
+fn an_average_of_one_row_is_in_doubt() {
+    let goals = catalog("goals", &[("id", INT), ("points", INT)]).tables.remove(0).columns;
+    let mut league = league();
+    league.tables[1].columns.extend(goals.into_iter().skip(1));
+    assert_doubted(&league, &["average points per match", "highest points of each match"]);
+    let all = fixture::best("What are the average points?", &league);
+    assert!(all.1 > 0.8, "{all:?}");
+}
+
+/// An index of heights in centimetres.
+struct Heights;
+
+#[async_trait]
+impl CellIndex for Heights {
+    async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        let [least, greatest] = [160, 203].map(Value::Integer);
+        let frequent = vec![(least.clone(), 2), (greatest.clone(), 1)];
+        Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
+    }
+
+    async fn find(&self, phrases: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        Ok(vec![Vec::new(); phrases.len()])
+    }
+}
+
+#[test]
+fn a_number_of_another_unit_is_in_doubt() {
+    let heights =
+        catalog("players", &[("id", INT), ("name", TEXT), ("team", TEXT), ("height_cm", INT)]);
+    for (question, is_sure) in [
+        ("players with a height above 1.80", false),
+        ("players with a height below 1.80", false),
+        ("players with a height above 5000", false),
+        ("players with a height above 180", true),
+        ("players with a height above 250", true),
+    ] {
+        let found = block_on(interpret(question, &heights, Some(&Heights)));
+        let confidence = found.list.first().map_or(0.0, |best| best.confidence);
+        assert_eq!(confidence > 0.5, is_sure, "{question}: {:#?}", found.list);
+    }
+}
