@@ -105,13 +105,15 @@ impl Question {
     }
 
     /// Returns true if a recorded statement was graded right; `None` when it was not recorded. The
-    /// semicolon after a statement is no part of it.
+    /// semicolon after a statement is no part of it. `meaning` gives a recorded statement as a
+    /// search reads it, where it reads it in another way than it is written.
     #[must_use]
-    pub fn is_right(&self, sql: &str) -> Option<bool> {
-        self.answers
-            .iter()
-            .find(|answer: &&Answer| without_end(&answer.sql) == without_end(sql))
-            .map(|answer| answer.is_right)
+    pub fn is_right(&self, sql: &str, meaning: impl Fn(&str) -> Option<String>) -> Option<bool> {
+        let answer = self.answers.iter().find(|answer| {
+            let meant = meaning(&answer.sql);
+            without_end(meant.as_deref().unwrap_or(&answer.sql)) == without_end(sql)
+        });
+        answer.map(|answer| answer.is_right)
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use syrch::plugins::CompileSettings;
 use syrch::report::{AnswerDocument, CandidateStatus};
 use syrch::{Host, Settings, Silent, Stop, strategies};
-use syrch_core::Problem;
+use syrch_core::{Catalog, Problem};
+use syrch_guard::with_single_quotes;
 use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions};
 use tokio::task::JoinSet;
 
@@ -135,16 +136,18 @@ async fn answer_all(
     places: &[usize],
 ) -> Outcome<Vec<(usize, bool, u32)>> {
     let host = Arc::new(Host::open(settings, &Silent).await?);
+    let catalog = host.database().catalog().await?;
     let mut searches = JoinSet::new();
     for at in places.iter().copied() {
         let host = Arc::clone(&host);
+        let catalog = Arc::clone(&catalog);
         let question = all[at].clone();
         searches.spawn(async move {
             let problem = Problem::new(&question.question);
             let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await?;
             Ok::<_, syrch::Error>((
                 at,
-                is_right(&question, &report.document),
+                is_right(&question, &report.document, &catalog),
                 report.document.cost.calls,
             ))
         });
@@ -167,11 +170,15 @@ fn settings(
     Ok(settings)
 }
 
-/// Returns true if the answer is a recorded statement that was graded right.
-fn is_right(question: &Question, document: &AnswerDocument) -> bool {
+/// Returns true if the answer is a recorded statement that was graded right. Searches read texts in
+/// double quotes as they are meant.
+fn is_right(question: &Question, document: &AnswerDocument, catalog: &Catalog) -> bool {
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
-    answer.and_then(|answer| question.is_right(&answer.sql)).unwrap_or(false)
+    answer.is_some_and(|answer| {
+        let is_right = question.is_right(&answer.sql, |sql| with_single_quotes(sql, catalog));
+        is_right.unwrap_or(false)
+    })
 }
 
 /// Compares what was found with the files. A strategy with repairs also repairs what a doubt marks,

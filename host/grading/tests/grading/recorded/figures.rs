@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use syrch::report::CandidateStatus;
 use syrch::{Host, SearchReport, Silent, strategies};
+use syrch_core::Catalog;
+use syrch_guard::with_single_quotes;
 use syrch_kit::recorded::{Question, SAMPLERS, Sampler, questions};
 use tokio::task::JoinSet;
 
@@ -34,14 +36,17 @@ async fn run_strategy(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<S
         settings.seed = seed;
         strategies::find(strategy).unwrap().apply(&mut settings);
         let host = Arc::new(Host::open(settings, &Silent).await.unwrap());
+        let catalog = host.database().catalog().await.unwrap();
         let mut searches = JoinSet::new();
         for question in questions {
             let host = Arc::clone(&host);
+            let catalog = Arc::clone(&catalog);
             let question = question.clone();
             searches.spawn(async move {
                 let report = ask(&host, &question.question).await;
                 let report = report.unwrap_or_else(|error| panic!("{}: {error}", question.id));
-                (question.id.clone(), (is_right(&question, &report), report.document.cost.calls))
+                let is_right = is_right(&question, &report, &catalog);
+                (question.id.clone(), (is_right, report.document.cost.calls))
             });
         }
         figures.extend(searches.join_all().await);
@@ -49,11 +54,15 @@ async fn run_strategy(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<S
     figures
 }
 
-/// Returns true if the answer is a recorded statement that was graded right.
-fn is_right(question: &Question, report: &SearchReport) -> bool {
+/// Returns true if the answer is a recorded statement that was graded right. Searches read texts in
+/// double quotes as they are meant.
+fn is_right(question: &Question, report: &SearchReport, catalog: &Catalog) -> bool {
     let candidates = &report.document.candidates;
     let answer = candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
-    answer.is_some_and(|answer| question.is_right(&answer.sql).expect("a recorded statement"))
+    answer.is_some_and(|answer| {
+        let is_right = question.is_right(&answer.sql, |sql| with_single_quotes(sql, catalog));
+        is_right.expect("a recorded statement")
+    })
 }
 
 /// The share of right answers, and the mean number of calls.
