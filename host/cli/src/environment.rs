@@ -13,6 +13,9 @@ use syrch::secrecy::SecretString;
 
 use crate::failure::{Failure, Outcome};
 
+/// The binary that runs, also when another has taken its place.
+const OWN_BINARY: &str = "/proc/self/exe";
+
 /// The user's state directory, below the home.
 const STATE: &str = ".local/state";
 
@@ -173,11 +176,10 @@ impl Environment {
             .collect();
         let cache = self.cache_dir().map(|folder| CodeCache { folder, keys });
         let process = CompileProcess::IS_SUPPORTED.then(|| CompileProcess {
-            // The binary that runs, also when another has taken its place.
-            program: PathBuf::from("/proc/self/exe"),
+            program: PathBuf::from(OWN_BINARY),
             arguments: vec![CompileProcess::COMMAND.into()],
         });
-        CompileSettings { cache, process }
+        CompileSettings { cache, process, worker: None }
     }
 
     fn folder(&self, own: &str, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use syrch_core::roles::{Call, Role};
 use syrch_core::{CONTRACT_VERSION, Limits, RoleError, text, validate};
 use syrch_schema::{Patterns, Schema};
@@ -17,7 +18,11 @@ use crate::bindings::exports::syrch::plugin as export;
 use crate::capacity::Capacity;
 use crate::convert::Conv;
 use crate::error::role_error;
+use crate::forward::Remote;
+use crate::isolate::Worker;
+use crate::job::{RoleCall, RoleResult};
 use crate::liveness::Liveness;
+use crate::process::Probed;
 use crate::release::{OwnedStore, ReleaseThread};
 use crate::signature;
 use crate::slices::{self, LongCalls, TimeSlices};
@@ -51,6 +56,8 @@ pub(crate) struct Inner {
     pub(crate) slices: TimeSlices,
     pub(crate) releases: ReleaseThread,
     pub(crate) long_calls: Arc<LongCalls>,
+    /// The process in which the plugin runs; `None` if it runs in this one.
+    pub(crate) worker: Option<Worker>,
     /// The number of linear memories of a store.
     pub(crate) memories: u32,
     pub(crate) limits: Arc<Limits>,
@@ -70,13 +77,23 @@ impl Plugin {
     pub(crate) async fn describe(inner: Inner) -> Result<Self, LoadError> {
         beside_others(async move {
             let inner = Arc::new(inner);
-            let mut session = Session::open(&inner, None).await.map_err(to_load_error)?;
-            session.check_exports(&inner)?;
-            let described = session.describe().await.map_err(to_load_error)?;
+            let described = match &inner.worker {
+                Some(worker) => worker.describe().await?,
+                None => inner.describe().await?,
+            };
             let _ = inner.identity.set(identity_of(described, &inner).await?);
             Ok(Self { inner })
         })
         .await
+    }
+
+    /// Has the worker process of the plugin try what it must not be able to do; `None` if the
+    /// plugin runs in this process.
+    ///
+    /// # Errors
+    /// When the worker cannot be started, or ends.
+    pub async fn probe_worker(&self) -> Option<Result<Vec<Probed>, RoleError>> {
+        Some(self.inner.worker.as_ref()?.probe().await)
     }
 
     /// The plugin's description of itself.
@@ -139,8 +156,11 @@ impl Plugin {
                 check_config(&plugin.identity().schema_text, &config, &plugin.inner.limits).await?;
             }
             let config = config.to_string();
-            let mut session = Session::open(&plugin.inner, None).await.map_err(to_load_error)?;
-            session.configure(&config).await.map_err(|error| match error {
+            let configured = match &plugin.inner.worker {
+                Some(worker) => worker.configure(&config).await,
+                None => plugin.inner.configure(&config).await,
+            };
+            configured.map_err(|error| match error {
                 RoleError::Failure { .. } => LoadError::Config(error.to_string()),
                 _ => to_load_error(error),
             })?;
@@ -150,10 +170,70 @@ impl Plugin {
     }
 }
 
+impl Inner {
+    /// Compares the types of the plugin's functions with the contract, and asks it for its
+    /// description.
+    pub(crate) async fn describe(self: &Arc<Self>) -> Result<Description, LoadError> {
+        let mut session = Session::open(self, Caller::Nobody).await.map_err(to_load_error)?;
+        session.check_exports(self)?;
+        let described = session.describe().await.map_err(to_load_error)?;
+        let export::about::Identity { name, version, summary, config_schema } = described;
+        Ok(Description { name, version, summary, config_schema })
+    }
+
+    /// Asks the plugin whether it accepts these settings.
+    pub(crate) async fn configure(self: &Arc<Self>, config: &str) -> Result<(), RoleError> {
+        Session::open(self, Caller::Nobody).await?.configure(config).await
+    }
+}
+
+/// The description that a plugin returned, unchecked.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Description {
+    name: String,
+    version: String,
+    summary: String,
+    config_schema: String,
+}
+
+/// The caller of a guest.
+pub(crate) enum Caller {
+    /// The host, while the plugin describes or configures itself.
+    Nobody,
+    /// A search of this process.
+    Here(Role, Call),
+    /// A search of the host whose worker this process is.
+    Host(CallLimits, Remote),
+}
+
+/// The facts of a role call that its store is made of.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct CallLimits {
+    pub(crate) role: Option<Role>,
+    /// A number that calls of the same search share.
+    pub(crate) search: usize,
+    pub(crate) seed: u64,
+    pub(crate) memory: Option<usize>,
+    pub(crate) cpu: Option<Duration>,
+}
+
+impl CallLimits {
+    pub(crate) fn new(role: Role, call: &Call) -> Self {
+        Self {
+            role: Some(role),
+            // All calls of a search charge the same ledger.
+            search: Arc::as_ptr(&call.ledger).addr(),
+            seed: call.ports.run.seed(),
+            memory: call.memory,
+            cpu: call.cpu,
+        }
+    }
+}
+
 /// The limits of a role call, of which its plugin may be granted less than others.
-fn narrow_limits(limits: &Arc<Limits>, call: Option<&Call>) -> Arc<Limits> {
-    let memory = call.and_then(|call| call.memory).filter(|memory| *memory < limits.memory);
-    let cpu = call.and_then(|call| call.cpu).filter(|cpu| *cpu < limits.cpu_per_call);
+pub(crate) fn narrow_limits(limits: &Arc<Limits>, call: &CallLimits) -> Arc<Limits> {
+    let memory = call.memory.filter(|memory| *memory < limits.memory);
+    let cpu = call.cpu.filter(|cpu| *cpu < limits.cpu_per_call);
     if memory.is_none() && cpu.is_none() {
         return Arc::clone(limits);
     }
@@ -181,22 +261,19 @@ fn beside_others<T: Send + 'static>(
 }
 
 /// The load error for a call that failed while the plugin was loaded.
-fn to_load_error(error: RoleError) -> LoadError {
+pub(crate) fn to_load_error(error: RoleError) -> LoadError {
     match error {
         RoleError::Unavailable { .. } => LoadError::Unavailable(error.to_string()),
         _ => LoadError::About(error.to_string()),
     }
 }
 
-async fn identity_of(
-    described: export::about::Identity,
-    inner: &Inner,
-) -> Result<Identity, LoadError> {
+async fn identity_of(described: Description, inner: &Inner) -> Result<Identity, LoadError> {
     let limits = &inner.limits;
     fn description_error(what: String) -> LoadError {
         LoadError::About(format!("its description is unusable: {what}"))
     }
-    let export::about::Identity { name, version, summary, config_schema } = described;
+    let Description { name, version, summary, config_schema } = described;
     if name.is_empty() || name.len() > limits.id_bytes || version.len() > limits.id_bytes {
         return Err(description_error(format!(
             "name and version are 1 to {} bytes",
@@ -244,6 +321,15 @@ struct UsedCells {
     memory_peak: AtomicU64,
 }
 
+impl UsedCells {
+    /// Adds what one call used.
+    fn add(&self, used: Used) {
+        let cpu = u64::try_from(used.cpu.as_micros()).unwrap_or(u64::MAX);
+        self.cpu_micros.fetch_add(cpu, Ordering::Relaxed);
+        self.memory_peak.fetch_max(used.memory_peak, Ordering::Relaxed);
+    }
+}
+
 /// A plugin with a role and settings. It implements the traits of `core`. Cheap to clone; clones
 /// count what they use together.
 #[derive(Clone)]
@@ -283,20 +369,31 @@ impl Configured {
         Self { used: Arc::default(), ..self.clone() }
     }
 
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.plugin.inner.limits
-    }
-
-    pub(crate) fn pre(&self) -> &InstancePre<State> {
-        &self.plugin.inner.pre
-    }
-
-    /// A new store for one role call, with the settings already applied.
-    pub(crate) async fn session(&self, call: Call) -> Result<Session, RoleError> {
-        let mut session = Session::open(&self.plugin.inner, Some((self.role, call))).await?;
+    /// Calls the role in a new store, with the settings already applied, or in the worker process
+    /// of the plugin. The result fits the call.
+    pub(crate) async fn run(
+        &self,
+        call: Call,
+        made: &RoleCall<'_>,
+    ) -> Result<RoleResult, RoleError> {
+        if let Some(worker) = &self.plugin.inner.worker {
+            let (result, used) = worker.run(self.role, call, &self.config, made).await?;
+            self.used.add(used);
+            return Ok(result);
+        }
+        let mut session = Session::open(&self.plugin.inner, Caller::Here(self.role, call)).await?;
         session.used = Some(Arc::clone(&self.used));
         session.configure(&self.config).await?;
-        Ok(session)
+        session.run(made).await
+    }
+
+    /// The error for a result of another role.
+    pub(crate) fn other_result(&self, export: &str) -> RoleError {
+        RoleError::Invalid {
+            plugin: self.plugin.inner.label.clone(),
+            export: export.to_owned(),
+            detail: "a result of another role".to_owned(),
+        }
     }
 }
 
@@ -305,20 +402,23 @@ pub(crate) struct Session {
     pub(crate) store: OwnedStore,
     pub(crate) instance: Instance,
     about: export::about::Guest,
-    label: String,
+    inner: Arc<Inner>,
     used: Option<Arc<UsedCells>>,
 }
 
 impl Session {
-    async fn open(inner: &Inner, call: Option<(Role, Call)>) -> Result<Self, RoleError> {
-        let role = call.as_ref().map(|(role, _)| *role);
-        // All calls of a search charge the same ledger.
-        let search = call.as_ref().map_or(0, |(_, call)| Arc::as_ptr(&call.ledger).addr());
+    pub(crate) async fn open(inner: &Arc<Inner>, caller: Caller) -> Result<Self, RoleError> {
+        let (of_call, call, remote) = match caller {
+            Caller::Nobody => (CallLimits::default(), None, None),
+            Caller::Here(role, call) => (CallLimits::new(role, &call), Some((role, call)), None),
+            Caller::Host(of_call, remote) => (of_call, None, Some(remote)),
+        };
+        let CallLimits { role, search, seed, .. } = of_call;
         let allocation = inner.capacity.allocate(role, search, inner.memories).await;
         let printed = Printed::default();
-        let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
-        let limits = narrow_limits(&inner.limits, call.as_ref().map(|(_, call)| call));
-        let state = State::new(deny_all(seed, &printed), printed, limits, call);
+        let limits = narrow_limits(&inner.limits, &of_call);
+        let mut state = State::new(deny_all(seed, &printed), printed, limits, call);
+        state.remote = remote;
         let store = Store::new(inner.pre.engine(), state);
         let mut store = OwnedStore::new(store, allocation, inner.releases.clone());
         store.limiter(|state| &mut state.limiter);
@@ -376,7 +476,7 @@ impl Session {
         let about = indices
             .load(&mut *store, &instance)
             .map_err(|error| instantiate_error(inner, &error, &store))?;
-        Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
+        Ok(Self { store, instance, about, inner: Arc::clone(inner), used: None })
     }
 
     /// Checks the type of each function of the plugin's roles.
@@ -419,7 +519,7 @@ impl Session {
         self.convert_result("describe", described)
     }
 
-    async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
+    pub(crate) async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
         let (liveness, idle) = self.liveness();
         let config = config.to_owned();
         let configured =
@@ -452,23 +552,23 @@ impl Session {
         let result = result.and_then(|value| charged.map(|()| value));
         let state = self.store.data();
         result.map_err(|error| {
-            role_error(&self.label, export, &error, &state.limiter, &state.printed.text())
+            role_error(&self.inner.label, export, &error, &state.limiter, &state.printed.text())
         })
     }
 
     /// The error for a failure that the plugin returned.
     pub(crate) fn failure_error(&self, failure: syrch_core::Failure) -> RoleError {
         let failure = validate::failure(failure, &self.store.data().limits);
-        RoleError::Failure { plugin: self.label.clone(), failure }
+        RoleError::Failure { plugin: self.inner.label.clone(), failure }
     }
 
     /// The error for a value that the contract forbids.
-    pub(crate) fn invalid(&self, export: &str, invalid: validate::Invalid) -> RoleError {
-        RoleError::Invalid {
-            plugin: self.label.clone(),
-            export: export.to_owned(),
-            detail: invalid.0,
-        }
+    pub(crate) fn invalid(&self, export: &str, detail: String) -> RoleError {
+        RoleError::Invalid { plugin: self.inner.label.clone(), export: export.to_owned(), detail }
+    }
+
+    pub(crate) fn pre(&self) -> &InstancePre<State> {
+        &self.inner.pre
     }
 }
 
@@ -477,17 +577,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         let state = self.store.data_mut();
         if let Some(used) = &self.used {
-            let cpu = u64::try_from(state.cpu().as_micros()).unwrap_or(u64::MAX);
-            used.cpu_micros.fetch_add(cpu, Ordering::Relaxed);
-            used.memory_peak.fetch_max(state.limiter.peak() as u64, Ordering::Relaxed);
+            used.add(state.used());
         }
         let printed = state.printed.take();
-        let Some((_, call)) = &state.call else { return };
-        for line in printed.lines().filter(|line| !line.trim().is_empty()) {
-            if call.ledger.charge_log(line.len()) {
-                let line = text::clip(line, state.limits.log_line);
-                call.ports.trace.print_line(line);
-            }
-        }
+        state.trace_printed(&printed);
     }
 }
