@@ -37,9 +37,23 @@ fn check(document: &Value, name: &str) -> [String; 3] {
 
 #[test]
 fn every_hostile_plugin_is_contained() {
+    assert_contained("doctor --sandbox --format json");
+}
+
+/// In a worker process, which tries what it must not be able to do itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_hostile_plugin_is_contained_in_a_worker() {
+    let document = assert_contained("doctor --sandbox --isolate process --format json");
+    let cases = document["cases"].as_array().unwrap();
+    let tried = cases.iter().filter(|case| case["name"] == "process");
+    assert!(tried.filter(|case| case["ended"] != "").count() >= 12, "{document}");
+}
+
+fn assert_contained(words: &str) -> Value {
     let place = Place::new();
     let state = place.path().join("state");
-    let mut command = place.words("doctor --sandbox --format json");
+    let mut command = place.words(words);
     // It spins for some 20 seconds of CPU time, which a busy machine has in minutes.
     let output = command.env("SYRCH_STATE_DIR", &state).output().unwrap();
     let (stdout, stderr) = read_streams(&output);
@@ -59,6 +73,7 @@ fn every_hostile_plugin_is_contained() {
     let left = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| name.to_string_lossy().ends_with("wasm")).collect();
     assert!(left.is_empty(), "{left:?}");
+    document
 }
 
 #[test]

@@ -37,6 +37,8 @@ mod files_of_rows;
 mod forged;
 mod grid;
 mod idiom;
+#[cfg(target_os = "linux")]
+mod isolate;
 mod languages;
 mod linking;
 mod live;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use syrch::Provider;
 use syrch::databases::Executor;
-use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
+use syrch::plugins::{CodeCache, CompileProcess, CompileSettings, WorkerProcess};
 use syrch::secrecy::SecretString;
 
 use crate::failure::{Failure, Outcome};
@@ -180,6 +180,14 @@ impl Environment {
             arguments: vec![CompileProcess::COMMAND.into()],
         });
         CompileSettings { cache, process, worker: None }
+    }
+
+    /// The command that runs this very binary as the worker of a plugin.
+    pub(crate) fn worker() -> WorkerProcess {
+        WorkerProcess {
+            program: PathBuf::from(OWN_BINARY),
+            arguments: vec![WorkerProcess::COMMAND.into()],
+        }
     }
 
     fn folder(&self, own: &str, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {

@@ -52,6 +52,16 @@ impl World {
         Self { _folder: folder, settings, shared: Shared::new() }
     }
 
+    /// The same with a worker process for the plugin.
+    #[cfg(target_os = "linux")]
+    fn isolated() -> Self {
+        let mut world = Self::new();
+        world.settings.compile.worker = Some(crate::isolate::worker());
+        // A guest is suspended in each call of a port, for which it pays.
+        world.settings.limits.cpu_per_call = LIMIT * 8;
+        world
+    }
+
     /// Searches with the hostile plugin in a role.
     async fn search(
         &self,
@@ -139,6 +149,20 @@ async fn each_case_ends_as_the_table_says_and_the_next_search_is_the_same() {
         assert!(end.contains("`idle`"), "{behaviour}: {end}");
         assert!(start.elapsed() <= LIMIT + GRACE * 2, "{behaviour} took {:?}", start.elapsed());
         assert_eq!(world.good().await, before, "after {behaviour}");
+    }
+}
+
+/// As in the host's process, down to the words.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn each_case_ends_as_the_table_says_in_a_worker_process() {
+    let world = World::isolated();
+    let before = world.good().await;
+    assert_eq!(before, World::new().good().await);
+    for Run { role, behaviour, words, .. } in list_runs() {
+        let end = world.end(&role, &behaviour).await;
+        assert!(end.contains(&words), "{role}.{behaviour}: `{words}` is not in {end}");
+        assert_eq!(world.good().await, before, "after {role}.{behaviour}");
     }
 }
 

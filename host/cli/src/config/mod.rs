@@ -69,6 +69,8 @@ pub(crate) struct Effective {
     pub(crate) shared_cache: Option<Place>,
     /// The file of added plugins; `None` means that of the user's own folder.
     pub(crate) lock: Option<PathBuf>,
+    /// True if plugins that are not built in run in processes of their own.
+    pub(crate) isolate: bool,
     /// True if confidence is calibrated.
     pub(crate) calibration: bool,
     /// True if any layer names a model provider.
@@ -101,6 +103,7 @@ impl Default for Effective {
             cache: true,
             shared_cache: None,
             lock: None,
+            isolate: false,
             calibration: true,
             is_provider_named: false,
             simulated: SimulatedKnobs::default(),
@@ -213,6 +216,18 @@ fn is_builtin(name: &str) -> bool {
     plugins::builtins().iter().any(|known| known.name == name)
 }
 
+/// The command of plugins' workers, where this system can bound them.
+fn worker() -> Outcome<plugins::WorkerProcess> {
+    if plugins::WorkerProcess::is_supported() {
+        return Ok(Environment::worker());
+    }
+    let message = "--isolate process: this system cannot bound the processes of plugins, which \
+                   takes Linux 5.13 with Landlock and seccomp, or later";
+    Err(Failure::config(message).hint(
+        "leave it out: plugins run in the host's process then, each call in a sandbox of its own",
+    ))
+}
+
 /// Merges all layers, the weakest first.
 pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
     let mut config = Config::default();
@@ -291,6 +306,9 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.effective.settings.imports.folder =
         config.tables.clone().filter(|_| config.effective.cache);
     config.effective.settings.compile = environment.compile();
+    if config.effective.isolate {
+        config.effective.settings.compile.worker = Some(worker()?);
+    }
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
     if let Some(folder) = environment.state_dir() {
         config.effective.settings.audit = Arc::new(Audit::in_folder(&folder));

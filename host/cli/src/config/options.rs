@@ -346,6 +346,13 @@ options! {
         |e| json!(e.settings.trust), |e, v| e.settings.trust = texts(v).map(Into::into).collect(),
         flag("trust", "FILE"), env(&["SYRCH_TRUST"]);
 
+    /// The process in which plugins that are not built in run: process is one of their own, without
+    /// files, network and environment, as Linux with Landlock can bound it; none is the host's
+    key("execution.isolate") => Kind::Choice(&["none", "process"]),
+        |e| json!(if e.isolate { "process" } else { "none" }),
+        |e, v| e.isolate = v == "process",
+        flag("isolate", "WHERE"), env(&["SYRCH_ISOLATE"]);
+
     /// The file of added plugins and their grants, see `plugin add` [default: ~/.syrch/syrch.lock]
     key(LOCK) => Kind::Text,
         |e| json!(e.lock), |e, v| e.lock = Some(text(v).into()), env(&["SYRCH_LOCK"]);
