@@ -2,58 +2,15 @@
 //! serves it as it serves a guest of its own: grants, limits, handles and the journal are the
 //! host's alone. A guest makes one call at a time, and so does its process for it.
 
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
 use wasmtime::component::{HasData, Linker, Resource};
 
 use crate::bindings::EveryPort;
 use crate::bindings::syrch::plugin as wit;
+use crate::remote::host_is_gone;
 use crate::state::{Judging, Pending, Rows, Running, State};
 use crate::wire::{self, ToHost};
-
-/// The host's side of a call, as its worker sees it.
-pub(crate) struct Remote {
-    id: u64,
-    frames: mpsc::UnboundedSender<Vec<u8>>,
-    answers: mpsc::UnboundedReceiver<Vec<u8>>,
-    /// The handles of the results that are part of the call, in the order in which it needs them.
-    handles: VecDeque<u32>,
-}
-
-impl Remote {
-    pub(crate) fn new(
-        id: u64,
-        frames: mpsc::UnboundedSender<Vec<u8>>,
-        answers: mpsc::UnboundedReceiver<Vec<u8>>,
-        handles: Vec<u32>,
-    ) -> Self {
-        Self { id, frames, answers, handles: handles.into() }
-    }
-
-    pub(crate) fn next_handle(&mut self) -> wasmtime::Result<u32> {
-        self.handles.pop_front().ok_or_else(host_is_gone)
-    }
-
-    /// Sends a call to the host, and waits for the answer.
-    async fn ask<T: DeserializeOwned>(
-        &mut self,
-        cpu: Duration,
-        call: PortCall,
-    ) -> wasmtime::Result<T> {
-        let frame = wire::frame(&ToHost::Ask { id: self.id, cpu, call })?;
-        self.frames.send(frame).map_err(|_| host_is_gone())?;
-        let answer = self.answers.recv().await.ok_or_else(host_is_gone)?;
-        postcard::from_bytes(&answer).map_err(|_| host_is_gone())
-    }
-}
-
-fn host_is_gone() -> wasmtime::Error {
-    wasmtime::Error::msg("the host does not answer")
-}
 
 /// A value of a port as it is sent: handles are sent as numbers.
 pub(crate) trait Sent {
@@ -189,9 +146,11 @@ impl Forwarder<'_> {
                 "no port is lent while a plugin describes or configures itself",
             ));
         };
-        let answer = self.0.waiting(remote.ask::<T::As>(cpu, call)).await;
+        let frame = wire::frame(&ToHost::Ask { id: remote.id, cpu, call })?;
+        let answer = self.0.waiting(remote.exchange(frame)).await;
         self.0.remote = Some(remote);
-        answer.map(T::receive)
+        let sent: T::As = postcard::from_bytes(&answer?).map_err(|_| host_is_gone())?;
+        Ok(T::receive(sent))
     }
 }
 

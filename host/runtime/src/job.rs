@@ -3,16 +3,73 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use syrch_core::ports::Plan;
 use syrch_core::roles::{
-    Answer, Attempt, Finished, Linked, Outcome, Output, Parent, Proposal, Rival,
+    Answer, Attempt, Call, Finished, Linked, Outcome, Output, Parent, Proposal, Rival, Role,
 };
 use syrch_core::validate::{self, Invalid};
 use syrch_core::{
     Catalog, Graph, Limits, Observation, Problem, Question, ResultSet, Signals, Step, Task, Verdict,
 };
+
+/// The facts of a role call that its store is made of.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct CallLimits {
+    pub(crate) role: Option<Role>,
+    /// A number that calls of the same search share.
+    pub(crate) search: usize,
+    pub(crate) seed: u64,
+    pub(crate) memory: Option<usize>,
+    pub(crate) cpu: Option<Duration>,
+}
+
+impl CallLimits {
+    pub(crate) fn new(role: Role, call: &Call) -> Self {
+        Self {
+            role: Some(role),
+            // All calls of a search charge the same ledger.
+            search: Arc::as_ptr(&call.ledger).addr(),
+            seed: call.ports.run.seed(),
+            memory: call.memory,
+            cpu: call.cpu,
+        }
+    }
+}
+
+/// The limits of a role call, of which its plugin may be granted less than others.
+pub(crate) fn narrow_limits(limits: &Arc<Limits>, call: &CallLimits) -> Arc<Limits> {
+    let memory = call.memory.filter(|memory| *memory < limits.memory);
+    let cpu = call.cpu.filter(|cpu| *cpu < limits.cpu_per_call);
+    if memory.is_none() && cpu.is_none() {
+        return Arc::clone(limits);
+    }
+    Arc::new(Limits {
+        memory: memory.unwrap_or(limits.memory),
+        cpu_per_call: cpu.unwrap_or(limits.cpu_per_call),
+        ..Limits::clone(limits)
+    })
+}
+
+/// The description that a plugin returned, unchecked.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Description {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) summary: String,
+    pub(crate) config_schema: String,
+}
+
+/// The CPU time and the memory that a plugin has used, over all calls of one role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// The CPU time of all calls.
+    pub cpu: Duration,
+    /// The most linear memory that one call had, in bytes.
+    pub memory_peak: u64,
+}
 
 /// The arguments of a call of a role, without the rows of results.
 #[derive(Clone, Serialize, Deserialize)]

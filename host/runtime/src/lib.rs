@@ -28,7 +28,9 @@ mod ports;
 mod process;
 mod read;
 mod release;
+mod remote;
 mod roles;
+mod session;
 mod signature;
 mod slices;
 mod state;
@@ -39,10 +41,12 @@ mod wire;
 pub use cache::{CodeCache, WriteCode};
 pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
+pub use isolate::run_worker;
+pub use job::Used;
 pub use load::{
     Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, port_names,
 };
-pub use plugin::{Configured, Identity, Plugin, Used};
-pub use process::{Probed, WorkerProcess, run_worker};
+pub use plugin::{Configured, Identity, Plugin};
+pub use process::{Probed, WorkerProcess};
 pub use read::{digest, read_component};
 pub use toolchain::{Toolchain, producers};

@@ -20,6 +20,7 @@ use crate::isolate::Worker;
 use crate::plugin::{Inner, Plugin};
 use crate::process::WorkerProcess;
 use crate::release::ReleaseThread;
+use crate::session::Guest;
 use crate::slices::TimeSlices;
 use crate::state::State;
 use crate::{LoadError, ports, read, signature};
@@ -243,11 +244,11 @@ impl Runtime {
         let pre = self.link(&component)?;
         let process = self.worker.as_ref().filter(|_| origin == Origin::ThirdParty);
         let worker = process.map(|process| {
-            Worker::new(process.clone(), component, name.to_owned(), Arc::clone(&self.limits))
+            let limits = Arc::clone(&self.limits);
+            Worker::new(process.clone(), component, name.to_owned(), roles.clone(), limits)
         });
-        let inner = Inner {
+        let guest = Arc::new(Guest {
             pre,
-            worker,
             capacity: self.capacity.clone(),
             slices: self.slices.clone(),
             releases: self.releases.clone(),
@@ -255,13 +256,10 @@ impl Runtime {
             memories: resources.num_memories,
             limits: Arc::clone(&self.limits),
             label: name.to_owned(),
-            digest,
-            size,
             roles,
-            imports,
-            has_known_schema,
-            identity: OnceLock::new(),
-        };
+        });
+        let identity = OnceLock::new();
+        let inner = Inner { guest, worker, digest, size, imports, has_known_schema, identity };
         Plugin::describe(inner).await
     }
 
@@ -346,7 +344,7 @@ fn chain(error: &wasmtime::Error) -> String {
 }
 
 /// The roles that a component exports, all of this host's version.
-pub(crate) fn roles_from_exports(exports: &[String]) -> Result<Vec<Role>, LoadError> {
+fn roles_from_exports(exports: &[String]) -> Result<Vec<Role>, LoadError> {
     fn export_name(name: &str) -> String {
         format!("{PACKAGE}{name}@{CONTRACT_VERSION}")
     }

@@ -21,7 +21,8 @@ use crate::bindings::exports::syrch::plugin as export;
 use crate::bindings::syrch::plugin::types as wit;
 use crate::convert::Conv;
 use crate::job::{RoleCall, RoleResult};
-use crate::plugin::{Configured, Session};
+use crate::plugin::Configured;
+use crate::session::Session;
 use crate::state::Rows;
 
 /// The functions of one role in a session's instance.

@@ -13,10 +13,10 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::contract::{Port, ports_of};
 use crate::flight::Flight;
-use crate::forward::Remote;
+use crate::job::Used;
 use crate::limiter::SumLimiter;
 use crate::liveness::Liveness;
-use crate::plugin::Used;
+use crate::remote::Remote;
 use crate::wasi::Printed;
 
 // The generated bindings re-export these four, so they are `pub` in a private module.

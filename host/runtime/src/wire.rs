@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use syrch_core::roles::Role;
 use syrch_core::{Limits, RoleError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use crate::forward::PortCall;
-use crate::job::{RoleCall, RoleResult};
-use crate::plugin::{CallLimits, Description};
+use crate::job::{CallLimits, Description, RoleCall, RoleResult};
 
 /// The most bytes of a message to a worker.
 pub(crate) const MAX_TO_WORKER: usize = 256 << 20;
@@ -28,6 +28,7 @@ pub(crate) fn max_to_host(limits: &Limits) -> usize {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) label: String,
+    pub(crate) roles: Vec<Role>,
     pub(crate) limits: Limits,
 }
 

@@ -166,6 +166,39 @@ async fn each_case_ends_as_the_table_says_in_a_worker_process() {
     }
 }
 
+/// 64 searches at once, a third of them with the plugin in a hostile mood, in both places. One
+/// process serves all of the isolated ones.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn good_searches_beside_hostile_ones_are_the_same_in_both_places() {
+    const SEARCHES: usize = 64;
+    let hostile: Vec<Run> =
+        list_runs().into_iter().filter(|run| run.cheap || run.behaviour == "spin").collect();
+    assert!(hostile.iter().any(|run| run.words == "`cpu-per-call`"), "{hostile:?}");
+    let alone = World::new().good().await;
+    let mut isolated = World::isolated();
+    isolated.settings.limits.cpu_per_call = LIMIT * 2;
+    for world in [World::new(), isolated] {
+        let mut moods = hostile.iter().cycle();
+        let searches = (0..SEARCHES).map(|number| {
+            let run = (number % 3 == 0).then(|| moods.next().unwrap());
+            let world = &world;
+            let alone = &alone;
+            async move {
+                match run {
+                    None => assert_eq!(&world.good().await, alone, "search {number}"),
+                    Some(Run { role, behaviour, words, .. }) => {
+                        let end = world.end(role, behaviour).await;
+                        assert!(end.contains(words), "{role}.{behaviour}: {end}");
+                    }
+                }
+            }
+        });
+        futures::future::join_all(searches).await;
+        assert_eq!(world.good().await, alone);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn cheap_cases_leave_neither_memory_nor_descriptors_behind() {
     let world = World::new();

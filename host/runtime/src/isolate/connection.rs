@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use syrch_core::Limits;
 use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
@@ -83,8 +82,7 @@ impl Connection {
     pub(super) async fn start(
         program: &WorkerProcess,
         code: &Code,
-        label: &str,
-        limits: &Limits,
+        hello: &Hello,
     ) -> io::Result<Arc<Self>> {
         let (ours, theirs) = Socket::pair()?;
         ours.set_nonblocking(true)?;
@@ -97,10 +95,9 @@ impl Connection {
         let (frames, queue) = mpsc::unbounded_channel();
         tokio::spawn(write_frames(writer, queue));
         let connection = Arc::new(Self { process, frames, calls: Mutex::default() });
-        let hello = Hello { label: label.to_owned(), limits: limits.clone() };
-        connection.send(wire::json_frame(&hello)?)?;
+        connection.send(wire::json_frame(hello)?)?;
         let mut reader = BufReader::new(reader);
-        let most = max_to_host(limits);
+        let most = max_to_host(&hello.limits);
         let first = tokio::time::timeout(START, read_frame(&mut reader, most)).await;
         let reason = match first {
             Ok(Ok(Some(body))) => match wire::decode(&body) {

@@ -7,16 +7,23 @@ use syrch_core::roles::{Call, Role};
 use syrch_core::{Limits, RoleError};
 use wasmtime::component::Component;
 
-use crate::job::{RoleCall, RoleResult};
-use crate::plugin::{Description, Used};
+use crate::job::{Description, RoleCall, RoleResult, Used};
 use crate::process::{Probed, WorkerProcess};
 use crate::{LoadError, error};
 
-pub(crate) fn is_supported() -> bool {
-    false
+impl WorkerProcess {
+    /// Returns whether this system can bound such a process: Linux with Landlock and seccomp.
+    #[must_use]
+    pub fn is_supported() -> bool {
+        false
+    }
 }
 
-pub(crate) fn run_worker() -> io::Result<()> {
+/// The process's side of [`WorkerProcess`].
+///
+/// # Errors
+/// Always: this system cannot bound the process.
+pub fn run_worker() -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
@@ -24,7 +31,13 @@ pub(crate) fn run_worker() -> io::Result<()> {
 pub(crate) struct Worker(String);
 
 impl Worker {
-    pub(crate) fn new(_: WorkerProcess, _: Component, label: String, _: Arc<Limits>) -> Self {
+    pub(crate) fn new(
+        _: WorkerProcess,
+        _: Component,
+        label: String,
+        _: Vec<Role>,
+        _: Arc<Limits>,
+    ) -> Self {
         Self(label)
     }
 

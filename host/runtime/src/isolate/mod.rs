@@ -18,14 +18,13 @@ use tokio::sync::Mutex;
 use wasmtime::component::Component;
 
 use self::connection::{Code, Connection, OpenCall};
-pub(crate) use self::worker::run_worker;
 use crate::LoadError;
 use crate::error::{no_worker, role_error};
-use crate::job::{RoleCall, RoleResult};
-use crate::plugin::{CallLimits, Description, Used, narrow_limits, to_load_error};
+use crate::job::{CallLimits, Description, RoleCall, RoleResult, Used, narrow_limits};
 use crate::process::{Probed, WorkerProcess};
+use crate::session::to_load_error;
 use crate::state::State;
-use crate::wire::{Done, Ended, Job, ToHost, Unfinished};
+use crate::wire::{Done, Ended, Hello, Job, ToHost, Unfinished};
 
 /// The wall time of a worker's answer, as a multiple of the CPU time that the guest may take.
 const STANDSTILL: u32 = 15;
@@ -36,9 +35,22 @@ const MAX_TEXT: usize = 2 << 10;
 /// The most bytes that a worker's guest may print in one call.
 const MAX_PRINTED: usize = 64 << 10;
 
-/// Returns whether this system can bound a worker.
-pub(crate) fn is_supported() -> bool {
-    sandbox::is_supported()
+impl WorkerProcess {
+    /// Returns whether this system can bound such a process: Linux with Landlock and seccomp.
+    #[must_use]
+    pub fn is_supported() -> bool {
+        sandbox::is_supported()
+    }
+}
+
+/// The process's side of [`WorkerProcess`]: takes the code of a plugin from standard output and
+/// calls from standard input, gives up all rights, and serves the calls until the host is gone. The
+/// caller ends the process afterwards.
+///
+/// # Errors
+/// When the streams are not those of a host, or this system cannot bound the process.
+pub fn run_worker() -> std::io::Result<()> {
+    worker::run_worker()
 }
 
 /// The worker of one plugin. The process is started for the first call, and anew after it ended.
@@ -46,6 +58,7 @@ pub(crate) struct Worker {
     process: WorkerProcess,
     component: Component,
     label: String,
+    roles: Vec<Role>,
     limits: Arc<Limits>,
     started: Mutex<Option<(Code, Option<Arc<Connection>>)>>,
     /// Makes the numbers of searches that the worker sees.
@@ -57,10 +70,11 @@ impl Worker {
         process: WorkerProcess,
         component: Component,
         label: String,
+        roles: Vec<Role>,
         limits: Arc<Limits>,
     ) -> Self {
         let started = Mutex::default();
-        Self { process, component, label, limits, started, numbers: RandomState::new() }
+        Self { process, component, label, roles, limits, started, numbers: RandomState::new() }
     }
 
     /// The connection to the worker, which is started if there is none.
@@ -73,7 +87,12 @@ impl Worker {
         if let Some(connection) = connection.as_ref().filter(|connection| connection.is_open()) {
             return Ok(Arc::clone(connection));
         }
-        let fresh = Connection::start(&self.process, code, &self.label, &self.limits).await?;
+        let hello = Hello {
+            label: self.label.clone(),
+            roles: self.roles.clone(),
+            limits: Limits::clone(&self.limits),
+        };
+        let fresh = Connection::start(&self.process, code, &hello).await?;
         Ok(Arc::clone(connection.insert(fresh)))
     }
 

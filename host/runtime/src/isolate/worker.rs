@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as Socket;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use syrch_core::RoleError;
 use tokio::io::BufReader;
@@ -19,9 +19,9 @@ use crate::LoadError;
 use crate::cache;
 use crate::capacity::{Capacity, Size};
 use crate::engine::{Ticker, engine};
-use crate::forward::{self, Remote};
-use crate::load::roles_from_exports;
-use crate::plugin::{Caller, Inner, Session};
+use crate::forward;
+use crate::remote::Remote;
+use crate::session::{Caller, Guest, Session};
 use crate::slices::TimeSlices;
 use crate::wire::{
     self, Done, Ended, Hello, Job, MAX_TO_WORKER, ToHost, ToWorker, Unfinished, max_to_host,
@@ -38,8 +38,8 @@ pub(crate) fn run_worker() -> io::Result<()> {
     let code = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let hello = read_hello(&mut socket)?;
     match prepare(hello, code, &socket) {
-        Ok(Prepared { inner, runtime, ticker: _ticker }) => {
-            let served = runtime.block_on(serve(inner, socket));
+        Ok(Prepared { guest, runtime, ticker: _ticker }) => {
+            let served = runtime.block_on(serve(guest, socket));
             // A guest that still runs does not hold up the end.
             runtime.shutdown_background();
             served
@@ -61,14 +61,14 @@ fn read_hello(socket: &mut Socket) -> io::Result<Hello> {
 
 /// A plugin in a process without rights.
 struct Prepared {
-    inner: Arc<Inner>,
+    guest: Arc<Guest>,
     runtime: Runtime,
     ticker: Ticker,
 }
 
 /// Loads the plugin's code, then gives up all rights. No code of the plugin has run by then.
 fn prepare(hello: Hello, code: File, socket: &Socket) -> io::Result<Prepared> {
-    let Hello { label, limits } = hello;
+    let Hello { label, roles, limits } = hello;
     let engine = engine(&limits).map_err(io::Error::other)?;
     let linker = forward::linker(&engine).map_err(io::Error::other)?;
     let component = cache::map(&engine, cap_std::fs::File::from_std(code))
@@ -76,9 +76,6 @@ fn prepare(hello: Hello, code: File, socket: &Socket) -> io::Result<Prepared> {
     let resources = component
         .resources_required()
         .ok_or_else(|| io::Error::other("the component imports a module"))?;
-    let kind = component.component_type();
-    let exports: Vec<String> = kind.exports(&engine).map(|(name, _)| name.to_owned()).collect();
-    let roles = roles_from_exports(&exports).map_err(io::Error::other)?;
     let pre = linker.instantiate_pre(&component).map_err(io::Error::other)?;
     let slices = TimeSlices::new();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -91,9 +88,8 @@ fn prepare(hello: Hello, code: File, socket: &Socket) -> io::Result<Prepared> {
         .enable_time()
         .build()?;
     sandbox::give_up_calls()?;
-    let inner = Inner {
+    let guest = Guest {
         pre,
-        worker: None,
         capacity: Capacity::new(Size::for_searches(limits.searches)),
         slices,
         releases: crate::release::ReleaseThread::default(),
@@ -101,14 +97,9 @@ fn prepare(hello: Hello, code: File, socket: &Socket) -> io::Result<Prepared> {
         memories: resources.num_memories,
         limits: Arc::new(limits),
         label,
-        digest: String::new(),
-        size: 0,
         roles,
-        imports: Vec::new(),
-        has_known_schema: false,
-        identity: OnceLock::new(),
     };
-    Ok(Prepared { inner: Arc::new(inner), runtime, ticker })
+    Ok(Prepared { guest: Arc::new(guest), runtime, ticker })
 }
 
 /// The jobs that have not ended.
@@ -127,7 +118,7 @@ impl Jobs {
 }
 
 /// Serves the host until it closes the stream.
-async fn serve(inner: Arc<Inner>, socket: Socket) -> io::Result<()> {
+async fn serve(guest: Arc<Guest>, socket: Socket) -> io::Result<()> {
     let (reader, writer) = UnixStream::from_std(socket)?.into_split();
     let mut reader = BufReader::new(reader);
     let (frames, queue) = mpsc::unbounded_channel();
@@ -136,7 +127,7 @@ async fn serve(inner: Arc<Inner>, socket: Socket) -> io::Result<()> {
     let jobs = Jobs::default();
     while let Some(body) = read_frame(&mut reader, MAX_TO_WORKER).await? {
         match wire::decode(&body)? {
-            ToWorker::Start { id, job } => start(&inner, id, job, &jobs, &frames),
+            ToWorker::Start { id, job } => start(&guest, id, job, &jobs, &frames),
             ToWorker::Answer { id, answer } => {
                 if let Some(running) = jobs.lock().get(&id) {
                     // The guest may have ended.
@@ -155,17 +146,17 @@ async fn serve(inner: Arc<Inner>, socket: Socket) -> io::Result<()> {
 
 /// Starts a job, whose end is sent whatever becomes of it.
 fn start(
-    inner: &Arc<Inner>,
+    guest: &Arc<Guest>,
     id: u64,
     job: Vec<u8>,
     jobs: &Jobs,
     frames: &mpsc::UnboundedSender<Vec<u8>>,
 ) {
     let (answers, receiver) = mpsc::unbounded_channel();
-    let plugin = Arc::clone(inner);
+    let plugin = Arc::clone(guest);
     let task = tokio::spawn(run(plugin, id, job, frames.clone(), receiver));
     jobs.lock().insert(id, Running { task: task.abort_handle(), answers });
-    let inner = Arc::clone(inner);
+    let guest = Arc::clone(guest);
     let jobs = jobs.clone();
     let frames = frames.clone();
     tokio::spawn(async move {
@@ -173,26 +164,26 @@ fn start(
             Ok(done) => done,
             Err(error) if error.is_cancelled() => Done::new(Err(Unfinished::Cancelled)),
             Err(_) => Done::new(Err(Unfinished::Failed(RoleError::Trap {
-                plugin: inner.label.clone(),
+                plugin: guest.label.clone(),
                 export: "run".to_owned(),
                 reason: "its worker process panicked".to_owned(),
             }))),
         };
         jobs.lock().remove(&id);
-        if let Ok(frame) = done_frame(id, &done, &inner) {
+        if let Ok(frame) = done_frame(id, &done, &guest) {
             let _ = frames.send(frame);
         }
     });
 }
 
 /// The message that a job has ended.
-fn done_frame(id: u64, done: &Done, inner: &Inner) -> io::Result<Vec<u8>> {
+fn done_frame(id: u64, done: &Done, guest: &Guest) -> io::Result<Vec<u8>> {
     let frame = wire::frame(&ToHost::Done { id, done: serde_json::to_vec(done)? })?;
-    if frame.len() <= max_to_host(&inner.limits) {
+    if frame.len() <= max_to_host(&guest.limits) {
         return Ok(frame);
     }
     let too_large = Done::new(Err(Unfinished::Failed(RoleError::Limit {
-        plugin: inner.label.clone(),
+        plugin: guest.label.clone(),
         export: "run".to_owned(),
         limit: "hostcall-bytes".to_owned(),
         detail: "the bytes that one call may pass to the host or return".to_owned(),
@@ -202,7 +193,7 @@ fn done_frame(id: u64, done: &Done, inner: &Inner) -> io::Result<Vec<u8>> {
 
 /// Does a job.
 async fn run(
-    inner: Arc<Inner>,
+    guest: Arc<Guest>,
     id: u64,
     job: Vec<u8>,
     frames: mpsc::UnboundedSender<Vec<u8>>,
@@ -211,14 +202,14 @@ async fn run(
     let job: io::Result<Job<'_>> = serde_json::from_slice(&job).map_err(io::Error::from);
     match job {
         Err(error) => Done::new(Err(Unfinished::About(error.to_string()))),
-        Ok(Job::Describe) => Done::new(match inner.describe().await {
+        Ok(Job::Describe) => Done::new(match guest.describe().await {
             Ok(description) => Ok(Ended::Described(description)),
             Err(LoadError::Export { export, detail }) => Err(Unfinished::Export(export, detail)),
             Err(LoadError::Unavailable(reason)) => Err(Unfinished::Unavailable(reason)),
             Err(LoadError::About(reason)) => Err(Unfinished::About(reason)),
             Err(error) => Err(Unfinished::About(error.to_string())),
         }),
-        Ok(Job::Configure(config)) => Done::new(match inner.configure(&config).await {
+        Ok(Job::Configure(config)) => Done::new(match guest.configure(&config).await {
             Ok(()) => Ok(Ended::Configured),
             Err(error) => Err(Unfinished::Failed(error)),
         }),
@@ -228,7 +219,7 @@ async fn run(
         }
         Ok(Job::Role { limits, config, handles, call }) => {
             let remote = Remote::new(id, frames, answers, handles);
-            let opened = Session::open(&inner, Caller::Host(limits, remote)).await;
+            let opened = Session::open(&guest, Caller::Host(limits, remote)).await;
             let mut session = match opened {
                 Ok(session) => session,
                 Err(error) => return Done::new(Err(Unfinished::Failed(error))),
