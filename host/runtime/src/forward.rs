@@ -140,7 +140,7 @@ struct Forwarder<'a>(&'a mut State);
 impl Forwarder<'_> {
     async fn ask<T: Sent>(&mut self, call: PortCall) -> wasmtime::Result<T> {
         self.0.charge_cpu()?;
-        let cpu = self.0.used().cpu;
+        let cpu = self.0.usage().cpu;
         let Some(mut remote) = self.0.remote.take() else {
             return Err(wasmtime::Error::msg(
                 "no port is lent while a plugin describes or configures itself",

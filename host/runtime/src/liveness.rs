@@ -31,8 +31,8 @@ impl Liveness {
     }
 
     /// The liveness of a guest in another process.
-    pub(crate) fn reported() -> Self {
-        Self::with(Meter::reported())
+    pub(crate) fn from_reports() -> Self {
+        Self::with(Meter::from_reports())
     }
 
     fn with(meter: Meter) -> Self {

@@ -39,7 +39,7 @@ impl Meter {
     }
 
     /// A meter of a guest in another process.
-    pub(crate) fn reported() -> Self {
+    pub(crate) fn from_reports() -> Self {
         Self::with(true)
     }
 

@@ -268,7 +268,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let state = self.store.data_mut();
         if let Some(used) = &self.used {
-            used.add(state.used());
+            used.add(state.usage());
         }
         let printed = state.printed.take();
         state.trace_printed(&printed);

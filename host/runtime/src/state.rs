@@ -95,12 +95,12 @@ impl State {
     pub(crate) fn for_worker(limits: Arc<Limits>, call: (Role, Call)) -> Self {
         let printed = Printed::default();
         let mut state = Self::new(WasiCtx::builder().build(), printed, limits, Some(call));
-        state.liveness = Liveness::reported();
+        state.liveness = Liveness::from_reports();
         state
     }
 
     /// The amounts that the guest has used.
-    pub(crate) fn used(&self) -> Used {
+    pub(crate) fn usage(&self) -> Used {
         Used { cpu: self.charged, memory_peak: self.limiter.peak() as u64 }
     }
 

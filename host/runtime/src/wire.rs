@@ -101,7 +101,7 @@ pub(crate) enum Ended {
     Described(Description),
     Configured,
     Returned(RoleResult),
-    /// What was tried, and the error of it; `None` if it was possible.
+    /// The attempts, each with its error; `None` if it was possible.
     Probed(Vec<(String, Option<String>)>),
 }
 

@@ -54,7 +54,7 @@ impl World {
 
     /// The same with a worker process for the plugin.
     #[cfg(target_os = "linux")]
-    fn isolated() -> Self {
+    fn with_worker() -> Self {
         let mut world = Self::new();
         world.settings.compile.worker = Some(crate::isolate::worker());
         // A guest is suspended in each call of a port, for which it pays.
@@ -156,7 +156,7 @@ async fn each_case_ends_as_the_table_says_and_the_next_search_is_the_same() {
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn each_case_ends_as_the_table_says_in_a_worker_process() {
-    let world = World::isolated();
+    let world = World::with_worker();
     let before = world.good().await;
     assert_eq!(before, World::new().good().await);
     for Run { role, behaviour, words, .. } in list_runs() {
@@ -176,7 +176,7 @@ async fn good_searches_beside_hostile_ones_are_the_same_in_both_places() {
         list_runs().into_iter().filter(|run| run.cheap || run.behaviour == "spin").collect();
     assert!(hostile.iter().any(|run| run.words == "`cpu-per-call`"), "{hostile:?}");
     let alone = World::new().good().await;
-    let mut isolated = World::isolated();
+    let mut isolated = World::with_worker();
     isolated.settings.limits.cpu_per_call = LIMIT * 2;
     for world in [World::new(), isolated] {
         let mut moods = hostile.iter().cycle();

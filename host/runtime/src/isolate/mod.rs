@@ -230,7 +230,7 @@ impl Worker {
             detail,
         })?;
         let memory_peak = done.memory_peak.min(self.limits.memory as u64);
-        Ok((result, Used { cpu: state.used().cpu, memory_peak }))
+        Ok((result, Used { cpu: state.usage().cpu, memory_peak }))
     }
 
     fn trap(&self, export: &str, reason: &str) -> RoleError {

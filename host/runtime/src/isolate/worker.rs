@@ -170,14 +170,14 @@ fn start(
             }))),
         };
         jobs.lock().remove(&id);
-        if let Ok(frame) = done_frame(id, &done, &guest) {
+        if let Ok(frame) = frame_done(id, &done, &guest) {
             let _ = frames.send(frame);
         }
     });
 }
 
 /// The message that a job has ended.
-fn done_frame(id: u64, done: &Done, guest: &Guest) -> io::Result<Vec<u8>> {
+fn frame_done(id: u64, done: &Done, guest: &Guest) -> io::Result<Vec<u8>> {
     let frame = wire::frame(&ToHost::Done { id, done: serde_json::to_vec(done)? })?;
     if frame.len() <= max_to_host(&guest.limits) {
         return Ok(frame);
@@ -229,7 +229,7 @@ async fn run(
                 Err(error) => Err(error),
             };
             let state = session.store.data();
-            let used = state.used();
+            let used = state.usage();
             Done {
                 cpu: used.cpu,
                 memory_peak: used.memory_peak,

@@ -49,10 +49,9 @@ fn time_calls(world: &World, worker: Option<WorkerProcess>) -> Outcome<(f64, f64
             read_component(&syrch_kit::repository().join("plugins/signals.wasm"), &limits)?;
         let compile = CompileSettings { worker, ..CompileSettings::in_folder(&cache) };
         let runtime = Runtime::new(limits, &compile)?;
-        let load = || runtime.load("signals", component.clone(), Origin::ThirdParty, &|| {});
-        load().await?;
+        runtime.load("signals", component.clone(), Origin::ThirdParty, &|| {}).await?;
         let begin = Instant::now();
-        let plugin = load().await?;
+        let plugin = runtime.load("signals", component, Origin::ThirdParty, &|| {}).await?;
         let loaded = begin.elapsed().as_secs_f64() * 1e3;
         let calibrator = plugin.configure(Role::Calibrator, &serde_json::Map::new()).await?;
         // A budget that the warm-up cannot use up.
