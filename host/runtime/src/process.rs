@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The command that starts a process of this host's binary that calls [`run_worker`](crate::run_worker), and nothing
-/// else. Each plugin that is not built in has one such process, which is started for its first call
-/// and ended when it is idle. It has no environment, no file, no network and no other process, and
-/// dies with the host.
+/// The command that starts a process of this host's binary that calls [`crate::run_worker`], and
+/// nothing else. Each plugin that is not built in has one such process, which is started for its
+/// first call and ended when it is idle. It has no environment, no file, no network and no other
+/// process, and dies with the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerProcess {
     /// The path of the program.
@@ -25,6 +25,6 @@ pub struct Probed {
 }
 
 impl WorkerProcess {
-    /// The argument by which this host's binary calls [`run_worker`](crate::run_worker).
+    /// The argument by which this host's binary calls [`crate::run_worker`].
     pub const COMMAND: &str = "__run-plugin";
 }
