@@ -107,7 +107,8 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         }
         "serve" => &["app", "grade", "journal", "mcp"],
         "python" => &["app", "grading", "replies"],
-        "mcp" | "otlp" | "projects" => &["app"],
+        "mcp" | "otlp" => &["app"],
+        "projects" => &["app", "http"],
         "examples" => &["app", "basics"],
         "plugins" => &["sdk", "flows"],
         "kit" => &[],

@@ -42,8 +42,11 @@ pub struct Locked {
     pub digest: String,
     /// The size of its component.
     pub bytes: u64,
-    /// The file or folder that it was added from.
+    /// The file or folder that it was added from, or its address in a registry, as `oci://…`.
     pub source: PathBuf,
+    /// The digest of its manifest in the registry that it was added from, as `sha256:…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
     /// The roles that it implements.
     pub roles: Vec<Role>,
     /// The version of the contract that it was compared with.
@@ -367,6 +370,7 @@ mod tests {
             digest: digest.to_owned(),
             bytes: 1,
             source: "x.wasm".into(),
+            manifest: None,
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
             key: None,

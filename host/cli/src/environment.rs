@@ -53,6 +53,8 @@ pub(crate) struct Environment {
     pub(crate) cache_home: Option<PathBuf>,
     /// `XDG_STATE_HOME`, when it is absolute.
     pub(crate) state_home: Option<PathBuf>,
+    /// The folder of docker's configuration, from `DOCKER_CONFIG`.
+    pub(crate) docker_config: Option<PathBuf>,
     /// True if the terminal cannot redraw a line: `TERM=dumb`.
     pub(crate) dumb_terminal: bool,
     /// True if `NO_COLOR` asks for no colour.
@@ -111,6 +113,7 @@ impl Environment {
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
+            docker_config: path("DOCKER_CONFIG"),
             dumb_terminal: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
             no_color: path("NO_COLOR").is_some(),
         }
@@ -161,6 +164,13 @@ impl Environment {
     /// state directory. `None` if there is no home.
     pub(crate) fn state_dir(&self) -> Option<PathBuf> {
         self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
+    }
+
+    /// The file of the user's credentials at registries, as docker has it: in `DOCKER_CONFIG`, else
+    /// `~/.docker`. `None` if there is no home.
+    pub(crate) fn registry_credentials(&self) -> Option<PathBuf> {
+        let below_home = self.home.as_ref().map(|home| home.join(".docker"));
+        Some(self.docker_config.clone().or(below_home)?.join("config.json"))
     }
 
     /// Returns the settings for compiling plugins: third-party ones by this very binary in a
