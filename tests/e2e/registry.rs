@@ -143,6 +143,20 @@ fn a_registry_gets_the_credentials_that_it_asks_for_and_no_others() {
     let place = Place::new();
     let address = format!("oci://{}/me/votes:1", registry.host());
     place.refuses(&["plugin", "add", &address], 10, &["neither https nor local"]);
+
+    // A server of tokens that leads elsewhere is not followed, with the password or without.
+    let elsewhere = Registry::start(Guarded::Open);
+    let server = Registry::start(Guarded::Open);
+    server.plant("/t", Planted::Redirect(format!("http://{}/token", elsewhere.host())));
+    let registry = Registry::start(Guarded::Token(Some(format!("http://{}/t", server.host()))));
+    let address = format!("oci://{}/me/votes:1", registry.host());
+    fs::write(place.path("config.json"), write_credentials(&registry.host(), &auth)).unwrap();
+    for more in [&[][..], &["--auth-file", "config.json"]] {
+        let refused = place.run(&[&["plugin", "add", &address][..], more].concat());
+        assert_eq!(refused.code, 10, "{}", refused.all());
+        assert!(refused.stderr.contains("status 307"), "{}", refused.all());
+    }
+    assert_eq!((server.requests().len(), elsewhere.requests()), (2, Vec::new()));
 }
 
 #[test]
@@ -221,6 +235,10 @@ fn a_hostile_registry_adds_nothing() {
         assert!(refused.code == 10 && refused.stderr.contains(why), "{why}: {}", refused.all());
         assert!(!place.lock().exists(), "{why}");
     }
+    let mut unreadable = manifest.clone();
+    unreadable["annotations"]["io.github.syrch.signature"] = json!("mine");
+    registry.plant(&at_tag, Planted::Content(unreadable.to_string().into_bytes()));
+    place.refuses(&["plugin", "add", &address, "--yes"], 15, &[&address, "is no signature"]);
     let other = format!("sha256:{}", "0".repeat(64));
     let planted = Planted::Content(manifest.to_string().into_bytes());
     registry.plant(&format!("/v2/me/votes/manifests/{other}"), planted);

@@ -38,10 +38,10 @@ pub enum Error {
         /// The error that the system reported.
         reason: String,
     },
-    /// The file beside a component is no signature.
+    /// The signature of a component cannot be read.
     #[error("`{path}` {why}")]
     Signature {
-        /// The path of the file.
+        /// The path of the file, or the address in a registry.
         path: String,
         /// A description of what is wrong with it.
         why: String,

@@ -1,11 +1,12 @@
 //! The requests to a registry: where they may go, who makes them, and how much is read.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
-use syrch_http::{is_loopback, root_cause};
+use syrch_http::{Network, is_loopback, root_cause};
 
 use super::access::{Challenge, Credentials, secret_header};
 use super::reference::Reference;
@@ -41,6 +42,8 @@ pub(super) struct Exchange<'a> {
     reference: &'a Reference,
     action: Action,
     credentials: Option<Credentials>,
+    /// The addresses of the registry, to which all of its requests go.
+    addresses: Vec<SocketAddr>,
     /// The header that the registry asked for, once it has.
     authorization: Option<HeaderValue>,
 }
@@ -55,12 +58,16 @@ struct Token {
 }
 
 impl<'a> Exchange<'a> {
-    pub(super) fn new(
+    /// Looks up the registry.
+    pub(super) async fn open(
         reference: &'a Reference,
         action: Action,
         credentials: Option<Credentials>,
-    ) -> Self {
-        Self { reference, action, credentials, authorization: None }
+    ) -> Result<Self, Error> {
+        let addresses = Vec::new();
+        let mut exchange = Self { reference, action, credentials, addresses, authorization: None };
+        exchange.addresses = exchange.look_up(reference.base()).await?;
+        Ok(exchange)
     }
 
     /// Reads a document of the repository of at most that many bytes.
@@ -176,8 +183,15 @@ impl<'a> Exchange<'a> {
         headers: HeaderMap,
         body: &[u8],
     ) -> Result<Response, Error> {
-        let client = syrch_http::client(url, PATIENCE).build();
-        let client = client.map_err(|error| self.unreachable(&error))?;
+        let addresses = match url.origin() == self.reference.base().origin() {
+            true => self.addresses.clone(),
+            false => self.find_elsewhere(url).await?,
+        };
+        let mut client = syrch_http::client(url, PATIENCE);
+        if let Some(host) = url.host_str().filter(|_| !addresses.is_empty()) {
+            client = client.resolve_to_addrs(host, &addresses);
+        }
+        let client = client.build().map_err(|error| self.unreachable(&error))?;
         let mut request = client.request(method.clone(), url.clone()).headers(headers);
         if method == Method::PUT || method == Method::POST {
             request = request.body(body.to_vec());
@@ -236,6 +250,33 @@ impl<'a> Exchange<'a> {
         is_plain && (url.scheme() == "https" || (url.scheme() == "http" && is_local))
     }
 
+    /// The addresses of another host, if none of them is in a narrower network than the registry,
+    /// which cannot lead a request to a place that it may not reach itself.
+    async fn find_elsewhere(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
+        let addresses = self.look_up(url).await?;
+        let own = self.addresses.iter().map(find_network).max().unwrap_or(Network::Own);
+        let nearest = addresses.iter().map(find_network).min().unwrap_or(Network::Own);
+        match nearest >= own {
+            true => Ok(addresses),
+            false => Err(self.wrong("leads into a private network from outside of it".to_owned())),
+        }
+    }
+
+    /// Looks up the host of a URL. This machine needs no addresses.
+    async fn look_up(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
+        if is_loopback(url) {
+            return Ok(Vec::new());
+        }
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let port = url.port_or_known_default().unwrap_or_default();
+        let found = tokio::net::lookup_host((host, port)).await;
+        let found: Vec<SocketAddr> = found.map(Iterator::collect).unwrap_or_default();
+        match found.is_empty() {
+            true => Err(self.wrong("cannot be reached: a name has no address".to_owned())),
+            false => Ok(found),
+        }
+    }
+
     async fn read(&self, response: Response, most: u64) -> Result<Vec<u8>, Error> {
         let limit = usize::try_from(most).unwrap_or(usize::MAX);
         let read = syrch_http::read(response, limit).await;
@@ -261,5 +302,43 @@ impl<'a> Exchange<'a> {
     fn unreachable(&self, error: &reqwest::Error) -> Error {
         let why = if error.is_timeout() { "no answer in time".into() } else { root_cause(error) };
         self.wrong(format!("cannot be reached: {why}"))
+    }
+}
+
+fn find_network(address: &SocketAddr) -> Network {
+    Network::from_address(address.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_registry_leads_to_no_network_that_is_narrower_than_its_own() {
+        let own = ["https://127.0.0.1/x", "https://localhost:8443/x", "https://a.localhost/x"];
+        let private = ["https://10.0.0.1/x", "https://169.254.169.254/x", "https://[fd12::1]/x"];
+        let public = ["https://1.1.1.1/x", "https://[2606:4700::1111]/x"];
+        for (host, allowed, refused) in [
+            ("8.8.8.8", public.to_vec(), [&own[..], &private].concat()),
+            ("10.1.2.3", [&private[..], &public].concat(), own.to_vec()),
+            ("127.0.0.1", [&own[..], &private, &public].concat(), Vec::new()),
+        ] {
+            let reference: Reference = format!("oci://{host}/votes:1").parse().unwrap();
+            let exchange = Exchange::open(&reference, Action::Pull, None).await.unwrap();
+            for place in allowed {
+                let found = exchange.find_elsewhere(&place.parse().unwrap()).await;
+                assert!(found.is_ok(), "{host} {place}: {found:?}");
+            }
+            // Neither a download nor a request for a token is made.
+            for place in refused {
+                let url = place.parse().unwrap();
+                let download = exchange.send_once(&Method::GET, &url, &HeaderMap::new(), &[]).await;
+                let challenge = Challenge::Bearer { realm: place.to_owned(), service: None };
+                for error in [download.err(), exchange.authorize(challenge).await.err()] {
+                    let error = error.map(|error| error.to_string()).unwrap_or_default();
+                    assert!(error.contains("leads into a private network"), "{place}: {error}");
+                }
+            }
+        }
     }
 }

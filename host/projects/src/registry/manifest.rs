@@ -11,7 +11,7 @@ use syrch::syrch_core::Grants;
 use wasmparser::{Encoding, Parser, Payload};
 
 use super::reference::is_digest;
-use crate::{Package, Signature};
+use crate::Package;
 
 /// The media types of a manifest, of its configuration and of its layer.
 pub(super) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -116,8 +116,8 @@ impl Manifest {
     /// Reads the parts of a plugin.
     ///
     /// # Errors
-    /// When there are other layers, the component is too large or has no digest of SHA-256, or an
-    /// annotation is damaged.
+    /// When there are other layers, the component is too large or has no digest of SHA-256, or the
+    /// annotation of its grants is damaged.
     pub(super) fn read(self) -> Result<Contents, String> {
         let count = self.layers.len();
         let layer = self.layers.into_iter().next().filter(|_| count == 1);
@@ -132,11 +132,8 @@ impl Manifest {
         if !is_digest(&layer.digest) {
             return Err("has a component there whose digest is none of SHA-256".to_owned());
         }
-        let annotations = self.annotations.unwrap_or_default();
-        let signature = annotations.get(SIGNATURE).map(|text| Signature::parse(text.as_bytes()));
-        let signature = signature
-            .transpose()
-            .map_err(|why| format!("has the annotation {SIGNATURE} there, which {why}"))?;
+        let mut annotations = self.annotations.unwrap_or_default();
+        let signature = annotations.remove(SIGNATURE);
         let wants = annotations.get(WANTS).map(|text| serde_json::from_str(text));
         let wants = wants
             .transpose()
@@ -150,8 +147,8 @@ impl Manifest {
 pub(super) struct Contents {
     /// The component.
     pub(super) layer: Descriptor,
-    /// Its signature, which nobody has checked; `None` if there is none.
-    pub(super) signature: Option<Signature>,
+    /// The text of its signature, which nobody has read; `None` if there is none.
+    pub(super) signature: Option<String>,
     /// The grants that it asks for; `None` if it does not say.
     pub(super) wants: Option<Grants>,
 }
@@ -215,7 +212,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::SigningKey;
+    use crate::{Signature, SigningKey};
 
     /// A component with a module inside, which has an export of its own.
     fn component() -> Vec<u8> {
@@ -242,10 +239,8 @@ mod tests {
         let text = serde_json::to_vec(&manifest).unwrap();
         let read = Manifest::parse(&text).and_then(Manifest::read).unwrap();
         assert_eq!(read.layer.digest, digest(&package.component));
-        assert_eq!(
-            (read.signature, read.wants),
-            (package.signature.clone(), package.wants.clone())
-        );
+        let signature = package.signature.as_ref().map(Signature::to_text);
+        assert_eq!((read.signature, read.wants), (signature, package.wants.clone()));
         let config: Value = serde_json::from_slice(&config).unwrap();
         let names = json!({
             "imports": ["syrch:a/b@0.1.0"], "exports": ["syrch:c/d@0.1.0"], "target": null
@@ -293,10 +288,6 @@ mod tests {
             (
                 change(&whole, "/annotations/io.github.syrch.wants", json!("[\"root\"]")),
                 "no grants",
-            ),
-            (
-                change(&whole, "/annotations/io.github.syrch.signature", json!("x")),
-                "is no signature",
             ),
         ] {
             let read = Manifest::parse(document.to_string().as_bytes());

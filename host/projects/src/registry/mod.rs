@@ -2,8 +2,9 @@
 //! specification.
 //!
 //! A client of its own, since it decides where a request goes: to the registry that was named, and
-//! beyond it only for reading, to where that registry leads, encrypted, without credentials and
-//! within bounds. Whatever comes is compared with its digest.
+//! beyond it only for reading, to where that registry leads, encrypted, without credentials, within
+//! bounds, and into no network that is narrower than the registry's. Whatever comes is compared
+//! with its digest.
 
 mod access;
 mod exchange;
@@ -15,6 +16,7 @@ use exchange::{Action, Exchange};
 use manifest::{Contents, MANIFEST, Manifest, digest};
 pub use reference::Reference;
 
+use crate::package::parse_signature;
 use crate::{Error, Package};
 
 /// Bytes of a manifest at most.
@@ -38,7 +40,7 @@ pub async fn pull(
     reference: &Reference,
     credentials: Option<Credentials>,
 ) -> Result<Pulled, Error> {
-    let mut exchange = Exchange::new(reference, Action::Pull, credentials);
+    let mut exchange = Exchange::open(reference, Action::Pull, credentials).await?;
     let place = reference.digest().or(reference.tag()).unwrap_or_default();
     let text = exchange.get(&format!("manifests/{place}"), MANIFEST, LARGEST).await?;
     let found = digest(&text);
@@ -49,6 +51,8 @@ pub async fn pull(
     let read = Manifest::parse(&text).and_then(Manifest::read);
     let Contents { layer, signature, wants } =
         read.map_err(|why| Error::registry(reference.host(), why))?;
+    let signature = signature.map(|text| parse_signature(text.as_bytes(), reference.to_string()));
+    let signature = signature.transpose()?;
     let path = format!("blobs/{}", layer.digest);
     let component = exchange.get(&path, "application/octet-stream", layer.size).await?;
     if component.len() as u64 != layer.size || digest(&component) != layer.digest {
@@ -78,7 +82,7 @@ pub async fn push(
     let made = Manifest::from_package(package);
     let (manifest, config) = made.map_err(|why| Error::file(name.as_ref(), why))?;
     let text = serde_json::to_vec(&manifest).map_err(|error| Error::file(name.as_ref(), error))?;
-    let mut exchange = Exchange::new(reference, Action::Push, credentials);
+    let mut exchange = Exchange::open(reference, Action::Push, credentials).await?;
     for blob in [&config, &package.component] {
         exchange.upload(blob, &digest(blob)).await?;
     }
