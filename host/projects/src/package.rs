@@ -98,7 +98,8 @@ fn read_signature(component: &Path) -> Result<Option<Signature>, Error> {
     parse_signature(&read_file(&path)?, path.display().to_string()).map(Some)
 }
 
-fn parse_signature(text: &[u8], path: String) -> Result<Signature, Error> {
+/// Reads a signature that stands at a path or an address.
+pub(crate) fn parse_signature(text: &[u8], path: String) -> Result<Signature, Error> {
     Signature::parse(text).map_err(|why| Error::Signature { path, why })
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use syrch_projects::PublicKey;
 
-use super::locked::{self, GrantArgs};
+use super::locked::{self, GrantArgs, RegistryArgs};
 use super::{Context, Run};
 use crate::console::prompt::confirm;
 use crate::exit::Exit;
@@ -13,8 +13,9 @@ use crate::failure::{Failure, Outcome};
 
 #[derive(Args)]
 pub(crate) struct AddArgs {
-    /// A component, the folder of a project that is built, or a .tar or .tar.gz of either
-    #[arg(value_name = "FILE|DIR|TARBALL")]
+    /// A component, the folder of a project that is built, a .tar or .tar.gz of either, or an
+    /// address in a registry: oci://HOST/NAME:TAG, oci://HOST/NAME@sha256:…, or both
+    #[arg(value_name = "FILE|DIR|TARBALL|oci://…")]
     source: PathBuf,
     /// The name by which it is used [default: that of its plugin.yml or of its file]
     #[arg(long, value_name = "NAME")]
@@ -25,6 +26,8 @@ pub(crate) struct AddArgs {
     key: Option<PublicKey>,
     #[command(flatten)]
     grants: GrantArgs,
+    #[command(flatten)]
+    registry: RegistryArgs,
     /// Add it without asking. Together with --name it replaces the added plugin of that name
     #[arg(long)]
     yes: bool,
@@ -36,8 +39,9 @@ impl Run for AddArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
+        let name = self.name.as_deref();
         let (name, mut new, staged) =
-            locked::examine(&context, &self.source, self.name.as_deref(), self.key).await?;
+            locked::examine(&context, &self.source, name, self.key, &self.registry).await?;
         let mut lock = locked::lock(&context)?;
         let old = lock.plugins().get(&name).cloned();
         let pinned = old.as_ref().and_then(|old| old.key.as_ref());
