@@ -48,7 +48,9 @@ impl World {
         let folder = syrch_kit::scratch();
         let database = crate::shop(folder.path()).display().to_string();
         let limits = Limits { cpu_per_call: LIMIT, idle: LIMIT, ..Limits::default() };
-        let settings = Settings { database, limits, ..Settings::default() };
+        // On a busy machine 64 searches at once take long, and none is to end for that.
+        let deadline = Some(Settings::DEADLINE * 6);
+        let settings = Settings { database, limits, deadline, ..Settings::default() };
         Self { _folder: folder, settings, shared: Shared::new() }
     }
 
