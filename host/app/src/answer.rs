@@ -17,7 +17,7 @@ use crate::report::{
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
-use crate::sentence::restate;
+use crate::sentence::{restate, say_unit};
 use crate::thought;
 
 /// The time that each part of a search took.
@@ -70,7 +70,7 @@ pub(crate) fn document(
                 Some(OriginReport::Metric(report)) => {
                     restate(&body.text, &report, &grounded.results)
                 }
-                _ => None,
+                _ => say_unit(&body.text, &grounded.results.sql),
             };
             AnswerBody { text: defined.unwrap_or(body.text.clone()), ..body }
         }),
