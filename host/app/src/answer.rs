@@ -118,8 +118,9 @@ fn add_warnings(
     if let Some(grounded) = grounded {
         warnings.extend(grounded.answer.caveats.iter().cloned());
         warnings.extend(doubt_of_reward(context, grounded));
+        let by_rules = context.notes.doubts_of(&grounded.results.sql);
         // A caveat of the aggregator as a rule repeats the doubts about its rows.
-        for doubt in grounded.results.profile().warnings {
+        for doubt in by_rules.into_iter().chain(grounded.results.profile().warnings) {
             if !warnings.iter().any(|known| known.contains(&doubt)) {
                 warnings.push(doubt);
             }
