@@ -159,3 +159,40 @@ fn a_file_that_does_not_fit_the_database_stops_the_start() {
     assert_eq!(output.status.code(), Some(10), "{stderr}");
     assert!(stderr.contains("wrong.yml:2:") && stderr.contains("visits"), "{stderr}");
 }
+
+/// The document and standard error of a question that the rules read.
+fn ask_rules(place: &Place, question: &str) -> (Value, String) {
+    let mut command = place.words("--llm offline --db store.sqlite --format json");
+    let output = finish(command.args(["-q", question]), "");
+    let (stdout, stderr) = read_streams(&output);
+    (serde_json::from_str(&stdout).unwrap(), stderr)
+}
+
+#[test]
+fn a_doubt_of_the_rules_and_the_unit_of_a_value_are_said() {
+    let place = Place::new();
+    syrch_kit::sqlite(
+        place.path().join("store.sqlite"),
+        "CREATE TABLE countries (id INTEGER PRIMARY KEY, name TEXT);
+         CREATE TABLE orders (id INTEGER PRIMARY KEY, total_cents INTEGER, order_date DATE,
+             billing_country_id INTEGER REFERENCES countries (id),
+             shipping_country_id INTEGER REFERENCES countries (id));
+         INSERT INTO countries VALUES (1, 'Spain'), (2, 'France');
+         INSERT INTO orders VALUES (1, 1000, '2023-01-05', 1, 2), (2, 2050, '2023-02-05', 1, 1);",
+    );
+    let (document, stderr) = ask_rules(&place, "number of orders per country");
+    let doubt = "the tables may as well be joined by";
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() <= 0.5, "{document}");
+    assert!(document["warnings"].to_string().contains(doubt), "{document}");
+    assert!(document["candidates"][0]["reason"].to_string().contains(doubt), "{document}");
+    assert!(stderr.contains(doubt), "{stderr}");
+    let (document, _) = ask_rules(&place, "number of orders per shipping country");
+    let rows = serde_json::json!([["Spain", 1], ["France", 1]]);
+    assert_eq!(document["answer"]["rows"], rows, "{document}");
+    assert_eq!(document["warnings"], serde_json::json!([]), "{document}");
+    let (document, _) = ask_rules(&place, "What is the total of the orders?");
+    assert_eq!(document["answer"]["text"], "The answer is 3050 (in cents).");
+    let (document, _) = ask_rules(&place, "How many orders were placed on February 30?");
+    let warnings = document["warnings"].to_string();
+    assert!(warnings.contains("February 30: there is no such day in the calendar"), "{warnings}");
+}

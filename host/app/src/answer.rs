@@ -17,7 +17,7 @@ use crate::report::{
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
-use crate::sentence::restate;
+use crate::sentence::{restate, say_unit};
 use crate::thought;
 
 /// The time that each part of a search took.
@@ -70,7 +70,7 @@ pub(crate) fn document(
                 Some(OriginReport::Metric(report)) => {
                     restate(&body.text, &report, &grounded.results)
                 }
-                _ => None,
+                _ => say_unit(&body.text, &grounded.results.sql),
             };
             AnswerBody { text: defined.unwrap_or(body.text.clone()), ..body }
         }),
@@ -118,8 +118,9 @@ fn add_warnings(
     if let Some(grounded) = grounded {
         warnings.extend(grounded.answer.caveats.iter().cloned());
         warnings.extend(doubt_of_reward(context, grounded));
+        let by_rules = context.notes.doubts_of(&grounded.results.sql);
         // A caveat of the aggregator as a rule repeats the doubts about its rows.
-        for doubt in grounded.results.profile().warnings {
+        for doubt in by_rules.into_iter().chain(grounded.results.profile().warnings) {
             if !warnings.iter().any(|known| known.contains(&doubt)) {
                 warnings.push(doubt);
             }

@@ -23,10 +23,15 @@ pub(crate) struct NotedCall {
     pub(crate) label: String,
 }
 
-/// The part of the reply of rules that holds their confidence, 0 to 1.
+/// A reply of rules.
 #[derive(Deserialize)]
 struct ByRules {
+    sql: String,
+    /// Their confidence, 0 to 1.
     confidence: f64,
+    /// The reasons for which the statement may as well be wrong.
+    #[serde(default)]
+    doubts: Vec<String>,
 }
 
 impl CallObserver for NotedCall {
@@ -47,8 +52,9 @@ impl CallObserver for NotedCall {
                     .parsed
                     .as_ref()
                     .and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
-                if let Some(ByRules { confidence }) = parsed {
+                if let Some(ByRules { sql, confidence, doubts }) = parsed {
                     notes.note_rules(confidence);
+                    notes.note_doubts(sql, doubts);
                 }
             }
             Err(LlmError::Unavailable(message)) => {

@@ -196,6 +196,10 @@ impl MetricColumn {
             (Some(share), "percent") => return format!("{:.2} %", share * 100.0),
             (Some(amount), "currency") => format!("{amount:.2}"),
             (Some(number), _) if number.fract() != 0.0 => format!("{number:.2}"),
+            // Without the decimal of `25000.0`.
+            (Some(number), _) if matches!(value, Value::Real(_)) && number.abs() < 1e15 => {
+                number.to_string()
+            }
             _ => match json_value(value) {
                 serde_json::Value::String(text) => text,
                 other => other.to_string(),

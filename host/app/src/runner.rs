@@ -237,8 +237,10 @@ impl Runner {
         self.calibrate(prepared, &mut accepted).await?;
         for (candidate, results) in &accepted {
             self.context.run.trace.propose(&task.id, candidate);
-            if let Some((_, doubt)) = most_confidence(results.doubts()) {
-                self.add_doubt(task, candidate, &doubt.text);
+            let by_rules = self.context.notes.doubts_of(&candidate.sql);
+            let of_rows = most_confidence(results.doubts()).map(|(_, doubt)| &doubt.text);
+            if let Some(doubt) = of_rows.or(by_rules.first()) {
+                self.add_doubt(task, candidate, doubt);
             }
         }
         observation.candidates = accepted.iter().map(|(candidate, _)| candidate.clone()).collect();

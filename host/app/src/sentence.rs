@@ -62,6 +62,32 @@ pub(crate) fn restate(text: &str, report: &MetricReport, results: &ResultSet) ->
     }
 }
 
+/// The sentence of the rule about one value with its unit, which the name of its column says, as
+/// `price_cents` does; `None` for any other.
+pub(crate) fn say_unit(text: &str, sql: &str) -> Option<String> {
+    let value = text.strip_prefix("The answer is ")?.strip_suffix('.')?;
+    let column = only_column(sql)?;
+    let (unit, _) = syrch_words::unit(column)?;
+    Some(format!("The answer is {value} (in {unit})."))
+}
+
+/// The column that a statement selects, or the only one of an aggregate that it selects; `None` if
+/// it selects anything else.
+fn only_column(sql: &str) -> Option<&str> {
+    let lower = sql.to_ascii_lowercase();
+    let list = sql.get("select ".len()..lower.find(" from ")?)?.trim();
+    let list = list.strip_suffix(')').map_or(Some(list), |call| {
+        let (name, argument) = call.split_once('(')?;
+        let name = name.trim().to_ascii_lowercase();
+        matches!(name.as_str(), "avg" | "max" | "min" | "sum").then_some(argument)
+    })?;
+    fn is_column(c: char) -> bool {
+        c.is_alphanumeric() || "_.\"`[]".contains(c)
+    }
+    let name = list.rsplit('.').next()?.trim_matches(['"', '`', '[', ']']);
+    (lower.starts_with("select ") && list.chars().all(is_column)).then_some(name)
+}
+
 /// The kinds of sentences that the aggregator's rule writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -200,6 +226,31 @@ mod tests {
             "grain": null, "values": values,
         });
         serde_json::from_value(report).unwrap()
+    }
+
+    #[test]
+    fn one_value_has_the_unit_of_its_column() {
+        for sql in [
+            "SELECT AVG(price_cents) FROM products",
+            "select max(p.\"price_cents\") from products p",
+            "SELECT price_cents FROM products ORDER BY price_cents LIMIT 1",
+        ] {
+            let said = say_unit("The answer is 12.5.", sql);
+            assert_eq!(said.as_deref(), Some("The answer is 12.5 (in cents)."), "{sql}");
+        }
+        for sql in [
+            "SELECT AVG(price_cents) / 100 FROM products",
+            "SELECT AVG(price_cents / 100) FROM products",
+            "SELECT COUNT(price_cents) FROM products",
+            "SELECT AVG(price) FROM products",
+            "WITH a AS (SELECT price_cents FROM products) SELECT 1 FROM a",
+            "SELECT 1",
+            "é",
+        ] {
+            assert_eq!(say_unit("The answer is 12.5.", sql), None, "{sql}");
+        }
+        let sql = "SELECT AVG(price_cents) FROM products";
+        assert_eq!(say_unit("The average price is 12.5.", sql), None);
     }
 
     #[test]

@@ -130,19 +130,13 @@ pub(crate) fn find_dropped_words(
     let mut words: Vec<String> = Vec::new();
     for (at, item) in reading.items.iter().enumerate() {
         if !is_expressed(at, item, schema, reading, draft, query, &parts) {
-            words.push(text(reading, item));
+            words.push(reading.text(item));
         }
     }
     words.extend(words_beyond_rules(reading));
     words.extend(unread_columns(schema, reading, query));
     words.extend(find_missing_items(schema, reading, draft, query));
     words
-}
-
-fn text(reading: &Reading, item: &Item) -> String {
-    let words: Vec<&str> =
-        reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
-    words.join(" ")
 }
 
 /// Returns true if some part of the statement expresses an item. What is counted is counted once
@@ -308,7 +302,7 @@ fn find_missing_items(
     let columns =
         asked.filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
     let mut words: Vec<String> =
-        columns.map(|asked| text(reading, &reading.items[asked.item])).collect();
+        columns.map(|asked| reading.text(&reading.items[asked.item])).collect();
     let keys = draft.keys.iter().filter_map(|key| match key {
         Key::Column(column) if !query.names(*column) => Some(schema.column(*column).name.clone()),
         _ => None,

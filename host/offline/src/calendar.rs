@@ -1,8 +1,11 @@
 //! Days and months in words: `July`, `Q2`, `May 11, 2024`, and the day after a day.
 
+mod impossible;
+
 use chrono::{Days, NaiveDate};
 
 use super::token::{Kind, Token};
+pub(crate) use impossible::impossible_times;
 
 const MONTHS: &[&str] = &[
     "january",

@@ -1,6 +1,8 @@
 //! The confidence in an interpretation, by the part of the question that it uses and by the choices
 //! that it had to make.
 
+use syrch_words::looks_plural;
+
 use super::cues::Cue;
 use super::draft::{Asked, Draft, Filter, Key, Measure, Named};
 use super::items::{Item, Reading, What};
@@ -584,36 +586,76 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
     }
 }
 
-/// Returns true if the statement may as well be wrong as right, however well the words match.
-pub(crate) fn is_open(
+/// The reasons for which the statement may as well be wrong as right, however well the words match.
+pub(crate) fn list_doubts(
+    schema: &Schema,
     reading: &Reading,
     draft: &Draft,
     query: &LogicalQuery,
-    schema: &Schema,
-) -> bool {
-    drops_within_negation(reading, draft, query) || aggregates_single_rows(query, schema)
+) -> Vec<String> {
+    let mut doubts: Vec<String> = Vec::new();
+    doubts.extend(find_lost_in_negation(reading, draft, query));
+    doubts.extend(find_single_rows(schema, query));
+    doubts.extend(draft.filters.iter().find_map(|filter| find_part(schema, reading, filter)));
+    doubts.extend(draft.filters.iter().find_map(|filter| {
+        let column = filter.condition.column;
+        compares_cents(&filter.condition, reading, schema).then(|| {
+            format!("{} holds cents, and the number may be of another unit", schema.path(column))
+        })
+    }));
+    doubts
 }
 
-/// Returns true if rows are excluded, and a word behind the negation is in no condition of theirs:
-/// the `cancel` of `did not cancel an order`, the `grade` of `no grade in this course`.
-fn drops_within_negation(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> bool {
-    let Some(negation) = draft.not.map(|not| reading.items[not].to) else { return false };
-    let is_exclusion = query.conditions().any(|condition| condition.operator == Operator::NotIn);
-    let is_unknown = reading.unknown.iter().any(|at| *at >= negation);
-    let is_unread = draft.asked.iter().any(|asked| {
+/// The doubt about rows that are excluded although a word behind the negation is in no condition of
+/// theirs: the `cancel` of `did not cancel an order`, the `grade` of `no grade in this course`.
+fn find_lost_in_negation(reading: &Reading, draft: &Draft, query: &LogicalQuery) -> Option<String> {
+    let negation = reading.items[draft.not?].to;
+    if !query.conditions().any(|condition| condition.operator == Operator::NotIn) {
+        return None;
+    }
+    let unknown = reading.unknown.iter().find(|at| **at >= negation);
+    let unread = draft.asked.iter().find(|asked| {
         let is_behind = reading.items[asked.item].from >= negation;
         is_behind && asked.expression.column().is_some_and(|column| !query.names(column))
     });
-    is_exclusion && (is_unknown || is_unread)
+    let lost = unknown
+        .map(|at| reading.tokens[*at].text.clone())
+        .or_else(|| Some(reading.text(&reading.items[unread?.item])))?;
+    Some(format!("`{lost}` behind the negation is in no condition"))
 }
 
-/// Returns true if the numbers of each row are aggregated by themselves: `average goals per match`
+/// The doubt about an aggregate of the numbers of each row by themselves: `average goals per match`
 /// of a table of matches.
-fn aggregates_single_rows(query: &LogicalQuery, schema: &Schema) -> bool {
-    let [key] = query.group.as_slice() else { return false };
-    schema.tables[key.table].key == Some(key.column)
+fn find_single_rows(schema: &Schema, query: &LogicalQuery) -> Option<String> {
+    let [key] = query.group.as_slice() else { return None };
+    let table = &schema.tables[key.table];
+    let is_single = table.key == Some(key.column)
         && query.all_tables() == [key.table]
-        && query.select.iter().any(|item| matches!(item, Expression::Aggregate(..)))
+        && query.select.iter().any(|item| matches!(item, Expression::Aggregate(..)));
+    is_single.then(|| format!("each group is one row of {}, with nothing to aggregate", table.name))
+}
+
+/// The doubt about rows that are to belong to a row of their own table, and of which that row is
+/// taken: the `departments that belong to Engineering` are not Engineering.
+fn find_part(schema: &Schema, reading: &Reading, filter: &Filter) -> Option<String> {
+    const PARTS: &[&str] =
+        &["belong", "belonging", "belongs", "below", "inside", "part", "under", "within"];
+    let at = filter.condition.column;
+    let cell = reading.items.get(filter.item)?;
+    let mut before = reading.items[..filter.item].iter().rev();
+    let table = before.find(|item| !matches!(item.what, What::Cue(_)))?;
+    let is_own = table.what == What::Table(at.table)
+        && matches!(cell.what, What::Cell(_))
+        && schema.tables[at.table].labels.contains(&at.column);
+    let is_plural = looks_plural(&reading.tokens[table.to - 1].lower);
+    let between = reading.tokens.get(table.to..cell.from).unwrap_or_default();
+    let is_part = between.iter().any(|token| {
+        let word = token.lower.as_str();
+        PARTS.contains(&word) || (is_plural && matches!(word, "in" | "of"))
+    });
+    (is_own && is_part).then(|| {
+        format!("`{}` is a row of {} itself", reading.text(cell), schema.tables[at.table].name)
+    })
 }
 
 /// Returns true if a number is compared with a column of cents, and the question speaks of none:

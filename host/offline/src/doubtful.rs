@@ -445,6 +445,7 @@ fn a_column_that_says_no_is_not_missing() {
         &tips(),
         &[
             ("how many tips have no smoker", "SELECT COUNT(*) FROM tips WHERE smoker = 'No'"),
+            ("How many tips are not smoker?", "SELECT COUNT(*) FROM tips WHERE smoker = 'No'"),
             ("How many tips have a smoker?", "SELECT COUNT(*) FROM tips WHERE smoker = 'Yes'"),
         ],
     );

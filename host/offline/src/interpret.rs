@@ -17,7 +17,7 @@ use super::samples::{self, Samples};
 use super::schema::{ColumnRef, Edge, Holds, Schema};
 use super::shapes;
 use super::writer::Writer;
-use super::{account, daytexts, fragment, imperative, periods, values, walk, words};
+use super::{account, daytexts, fragment, imperative, periods, roles, values, walk, words};
 
 /// The words that are read at most: longer questions are never understood, and the work is bounded.
 const WORDS: usize = 300;
@@ -39,6 +39,14 @@ pub(crate) struct Interpretation {
     /// The probability that the interpretation is right, 0 to 1, by how much of the question it
     /// accounts for.
     pub(crate) confidence: f64,
+    /// The reasons for which it may as well be wrong, in words.
+    pub(crate) doubts: Vec<String>,
+}
+
+impl Interpretation {
+    fn sure(sql: String, confidence: f64) -> Self {
+        Self { sql, confidence, doubts: Vec::new() }
+    }
 }
 
 /// The result of reading a question.
@@ -76,11 +84,14 @@ pub(crate) async fn interpret(
     let bias = |edge: &Edge| bias(&schema, &reading, edge);
     let ranks = Ranks::new(&schema, &reading);
     if let Some(sql) = imperative::statement(&schema, &reading) {
-        let list = vec![Interpretation { sql, confidence: SURE }];
+        let list = vec![Interpretation::sure(sql, SURE)];
         return Interpretations { list, unknown: Vec::new(), objection: None };
     }
     let mut objection = fragment::is_part(&reading.tokens).then(|| fragment::WHY.to_owned());
-    objection = objection.or(several).or_else(|| find_no_day(&reading));
+    objection = objection
+        .or(several)
+        .or_else(|| find_no_time(&reading))
+        .or_else(|| find_two_roles(&schema, &reading));
     let mut list: Vec<Interpretation> = Vec::new();
     let mut dropped: Vec<String> = Vec::new();
     let fillers = match index {
@@ -117,6 +128,9 @@ pub(crate) async fn interpret(
             continue;
         }
         let mut words = account::find_dropped_words(&schema, &reading, &draft, &query);
+        let references = reading.references.iter();
+        let unused = references.filter(|at| !is_joined_by(&schema, &query, &bias, **at));
+        words.extend(unused.map(|at| schema.path(*at)));
         let cells = fillers.iter().filter(|cell| query.reads(cell.column.table));
         words.extend(cells.map(|cell| reading.tokens[cell.from].text.clone()));
         if !words.is_empty() || draft.unmet > 0 {
@@ -135,13 +149,14 @@ pub(crate) async fn interpret(
             0.75 - 0.3 * choice.item.map_or(0.3, |(item, _)| resolver.margin(item))
         };
         let doubt = doubt_values(&schema, &reading, &draft, &query, &mut known).await;
-        let is_open = has_rival_ways(&schema, &query, &bias)
-            || has_rival_cells(&reading, &resolver, &draft)
-            || confidence::is_open(&reading, &draft, &query, &schema)
-            || samples::is_of_other_unit(&schema, &query, &mut known).await;
-        let most = if is_open { OPEN } else { 1.0 };
+        let mut doubts = confidence::list_doubts(&schema, &reading, &draft, &query);
+        doubts.extend(find_rival_ways(&schema, &query, &bias));
+        doubts.extend(find_rival_cells(&schema, &reading, &resolver, &draft));
+        doubts.extend(find_far_join(&schema, &query, &bias));
+        doubts.extend(samples::find_other_unit(&schema, &query, &mut known).await);
+        let most = if doubts.is_empty() { 1.0 } else { OPEN };
         let confidence = (sure * discount * doubt).min(most);
-        list.push(Interpretation { sql, confidence });
+        list.push(Interpretation { sql, confidence, doubts });
     }
     // The likeliest choice stays first, whatever the others' confidence.
     if let Some((_, rest)) = list.split_first_mut() {
@@ -153,7 +168,7 @@ pub(crate) async fn interpret(
             periods::read(&schema, &reading, &Writer { schema: &schema, bias: &bias })
         && daytexts::are_days(&schema, &formed.rests_on, &mut known).await
     {
-        let list = vec![Interpretation { sql: formed.sql, confidence: FORMED }];
+        let list = vec![Interpretation::sure(formed.sql, FORMED)];
         return Interpretations { list, unknown: Vec::new(), objection: None };
     }
     let mut unknown: Vec<String> =
@@ -164,35 +179,70 @@ pub(crate) async fn interpret(
     Interpretations { list, unknown, objection }
 }
 
-/// Returns true if tables of the query, or of one within it, are joined in one of several ways that
+/// The doubt about a query of which, or within which, tables are joined in one of several ways that
 /// are equally near: by the address of the bill or of the delivery.
-fn has_rival_ways(
+fn find_rival_ways(
     schema: &Schema,
     query: &LogicalQuery,
     bias: &(dyn Fn(&Edge) -> f64 + Sync),
-) -> bool {
-    joins::has_rival_ways(schema, &query.all_tables(), bias)
-        || query.inner().any(|inner| has_rival_ways(schema, inner, bias))
+) -> Option<String> {
+    let Some(rival) = joins::find_rival(schema, &query.all_tables(), bias) else {
+        return query.inner().find_map(|inner| find_rival_ways(schema, inner, bias));
+    };
+    let [one, other] =
+        rival.map(|edge| [edge.left, edge.right].map(|at| schema.path(at)).join(" = "));
+    Some(format!("the tables may as well be joined by {other} as by {one}"))
 }
 
-/// Returns true if a cell is as well one of another table, and the question names neither the table
-/// nor the column: the `Spain` of `orders to Spain` may be where the customers are or the
+/// The doubt about a cell that is as well one of another table, where the question names neither
+/// the table nor the column: the `Spain` of `orders to Spain` may be where the customers are or the
 /// addresses.
-fn has_rival_cells(reading: &Reading, resolver: &Resolver<'_>, draft: &Draft) -> bool {
-    draft.filters.iter().any(|filter| {
+fn find_rival_cells(
+    schema: &Schema,
+    reading: &Reading,
+    resolver: &Resolver<'_>,
+    draft: &Draft,
+) -> Option<String> {
+    draft.filters.iter().find_map(|filter| {
         let meant = filter.condition.column;
-        let Some(What::Cell(cells)) = reading.items.get(filter.item).map(|item| &item.what) else {
-            return false;
-        };
+        let item = reading.items.get(filter.item)?;
+        let What::Cell(cells) = &item.what else { return None };
         let is_named = reading.items.iter().any(|item| match &item.what {
             What::Table(table) => *table == meant.table,
             What::Column(columns) => columns.iter().any(|(column, _)| *column == meant),
             _ => false,
         });
-        !is_named
-            && resolver.margin(filter.item) < LEAD
-            && cells.iter().any(|cell| cell.column.table != meant.table)
+        // What refers to the column has the same values.
+        let other = cells.iter().find(|cell| {
+            let is_same = schema.edges_of(meant.table).any(|edge| {
+                [(edge.left, edge.right), (edge.right, edge.left)].contains(&(meant, cell.column))
+            });
+            cell.column.table != meant.table && !is_same
+        })?;
+        (!is_named && resolver.margin(filter.item) < LEAD).then(|| {
+            let [one, other] = [meant, other.column].map(|at| schema.path(at));
+            format!("`{}` may be a value of {one} or of {other}", reading.text(item))
+        })
     })
+}
+
+/// The doubt about tables that are joined through several others, of which the question says
+/// nothing.
+fn find_far_join(
+    schema: &Schema,
+    query: &LogicalQuery,
+    bias: &(dyn Fn(&Edge) -> f64 + Sync),
+) -> Option<String> {
+    /// The number of such tables.
+    const FAR: usize = 3;
+    let tables = query.all_tables();
+    let tree = joins::tree(schema, &tables, bias)?;
+    let between: Vec<&str> = tree
+        .iter()
+        .filter(|(table, _)| !tables.contains(table))
+        .map(|(table, _)| schema.tables[*table].name.as_str())
+        .collect();
+    (between.len() >= FAR).then(|| format!("the tables are joined through {}", between.join(", ")))
 }
 
 /// The factor by which what the columns hold lowers the confidence.
@@ -244,9 +294,7 @@ fn choose_tables(schema: &Schema, reading: Reading) -> (Reading, Option<String>)
     {
         return (only, None);
     }
-    let item = &reading.items[at];
-    let words: Vec<&str> =
-        reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+    let words = reading.text(&reading.items[at]);
     let names = rivals.iter().take(text::NAMED).map(|table| {
         let view = &schema.tables[*table];
         view.schema
@@ -254,8 +302,7 @@ fn choose_tables(schema: &Schema, reading: Reading) -> (Reading, Option<String>)
             .map_or_else(|| view.name.clone(), |schema| format!("{schema}.{}", view.name))
     });
     let names: Vec<String> = names.collect();
-    let several =
-        format!("several tables have the name: {} ({})", words.join(" "), names.join(", "));
+    let several = format!("several tables have the name: {words} ({})", names.join(", "));
     (reading, Some(several))
 }
 
@@ -336,13 +383,14 @@ fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &Logic
     draft.unmet == 0 && dropped.is_empty() && account::is_sound(schema, draft, query)
 }
 
-/// The refusal of a date that is no day of the calendar: `2023-02-30`.
-fn find_no_day(reading: &Reading) -> Option<String> {
-    reading.items.iter().find_map(|item| match &item.what {
-        What::Date(date) if calendar::day(date).is_none() => {
-            Some(format!("{date} is no day of the calendar"))
-        }
-        _ => None,
+/// The refusal of a time that is none: `2023-02-30`, `month 13`, `25:00`.
+fn find_no_time(reading: &Reading) -> Option<String> {
+    calendar::impossible_times(&reading.tokens).find_map(|(place, why)| {
+        let is_name = reading.items.iter().any(|item| {
+            let names = matches!(item.what, What::Table(_) | What::Column(_) | What::Cell(_));
+            names && item.from < place.end && place.start < item.to
+        });
+        (!is_name).then_some(why)
     })
 }
 
@@ -363,16 +411,11 @@ fn ask_for_table(schema: &Schema, reading: &Reading, resolver: &Resolver<'_>) ->
         let view = schema.column(*column);
         *other == score && !view.is_key && view.required == schema.column(best).required
     });
-    let names: Vec<String> = alike
-        .map(|(column, _)| {
-            format!("{}.{}", schema.tables[column.table].name, schema.column(*column).name)
-        })
-        .take(text::NAMED)
-        .collect();
-    let words: Vec<&str> =
-        reading.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+    let names: Vec<String> =
+        alike.map(|(column, _)| schema.path(*column)).take(text::NAMED).collect();
     (names.len() > 1 && !is_decided).then(|| {
-        format!("several tables have the name: {} ({})", words.join(" "), names.join(", "))
+        let words = reading.text(item);
+        format!("several tables have the name: {words} ({})", names.join(", "))
     })
 }
 
@@ -422,24 +465,59 @@ fn choices(reading: &Reading) -> Vec<Choice> {
     choices
 }
 
-/// Words of the question that favour one of several references between two tables: `depart` for the
-/// source.
+/// The bias to one of several references between two tables: for its name, for words of the
+/// question, such as `depart` for the source, or for a name that says no more than the table.
 fn bias(schema: &Schema, reading: &Reading, edge: &Edge) -> f64 {
     fn stems<'a>(schema: &'a Schema, edge: &Edge) -> [&'a Vec<String>; 2] {
         [edge.left, edge.right].map(|at| &schema.column(at).required)
     }
-    let rivals = schema.edges_of(edge.left.table).filter(|other| {
-        let ends = [other.left.table, other.right.table];
-        *other != edge && ends.contains(&edge.left.table) && ends.contains(&edge.right.table)
-    });
-    let rivals: Vec<&String> = rivals.flat_map(|other| stems(schema, other)).flatten().collect();
+    if !edge.rival {
+        return 0.0;
+    }
+    if reading.references.iter().any(|at| [edge.left, edge.right].contains(at)) {
+        return -0.4;
+    }
+    let rivals: Vec<&String> =
+        schema.rivals(edge).flat_map(|other| stems(schema, other)).flatten().collect();
     let is_said = stems(schema, edge).into_iter().flatten().any(|stem| {
         let alike = |word: &str| {
             word == stem.as_str() || lexicon::synonyms(word).any(|other| other == stem.as_str())
         };
         !rivals.contains(&stem) && reading.tokens.iter().any(|token| alike(&token.stem))
     });
-    if edge.rival && is_said { -0.2 } else { 0.0 }
+    match () {
+        () if is_said => -0.2,
+        () if roles::is_plain(schema, edge) => -0.1,
+        () => 0.0,
+    }
+}
+
+/// Returns true if the tables of the query, or of one within it, are joined by that reference.
+fn is_joined_by(
+    schema: &Schema,
+    query: &LogicalQuery,
+    bias: &(dyn Fn(&Edge) -> f64 + Sync),
+    reference: ColumnRef,
+) -> bool {
+    let tree = joins::tree(schema, &query.all_tables(), bias).unwrap_or_default();
+    let mut edges = tree.into_iter().filter_map(|(_, edge)| edge);
+    edges.any(|edge| [edge.left, edge.right].contains(&reference))
+        || query.inner().any(|inner| is_joined_by(schema, inner, bias, reference))
+}
+
+/// The refusal of a question for two references of one table to another: a statement joins one.
+fn find_two_roles(schema: &Schema, reading: &Reading) -> Option<String> {
+    fn tables(schema: &Schema, from: ColumnRef) -> [Option<usize>; 2] {
+        let mut references = schema.edges_of(from.table).filter_map(|edge| schema.reference(edge));
+        [Some(from.table), references.find(|(other, _)| *other == from).map(|(_, to)| to)]
+    }
+    let named = reading.references.iter().enumerate();
+    let mut pairs = named
+        .flat_map(|(at, one)| reading.references[at + 1..].iter().map(move |other| [*one, *other]));
+    let [one, other] = pairs
+        .find(|[one, other]| tables(schema, *one) == tables(schema, *other))?
+        .map(|at| schema.path(at));
+    Some(format!("the rules follow one of the references {one} and {other} at a time"))
 }
 
 #[cfg(test)]

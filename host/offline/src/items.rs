@@ -5,6 +5,7 @@ use super::cues::{self, Cue};
 use super::found::Found;
 use super::lexicon;
 use super::link::{self, Mention};
+use super::roles;
 use super::schema::{ColumnRef, Holds, Schema};
 use super::token::is_stop;
 use super::values;
@@ -59,9 +60,19 @@ pub(crate) struct Reading {
     pub(crate) unknown: Vec<usize>,
     /// The columns of numbers among the items that hold 0 and 1 only.
     pub(crate) flags: Vec<ColumnRef>,
+    /// The columns of the references that the question names, each one of several between two
+    /// tables.
+    pub(crate) references: Vec<ColumnRef>,
 }
 
 impl Reading {
+    /// The words of an item.
+    pub(crate) fn text(&self, item: &Item) -> String {
+        let words: Vec<&str> =
+            self.tokens[item.from..item.to].iter().map(|token| token.text.as_str()).collect();
+        words.join(" ")
+    }
+
     /// The table just before an item, with a preposition of a place between them: the hotels of
     /// `hotels in Paris`.
     pub(crate) fn table_of_place(&self, at: usize) -> Option<usize> {
@@ -86,6 +97,7 @@ impl Reading {
 
 pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Reading {
     let mut mentions = find_mentions(&tokens, schema, found);
+    let references = roles::read_roles(&tokens, schema, &mut mentions);
     let mut taken = vec![false; tokens.len()];
     for mention in &mentions {
         taken[mention.from..mention.to].fill(true);
@@ -146,7 +158,7 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             word && !taken[*at] && is_meant
         })
         .collect();
-    Reading { unknown, tokens, items, flags: Vec::new() }
+    Reading { unknown, tokens, items, flags: Vec::new(), references }
 }
 
 /// Finds the names of tables, columns and cells among the words. Words that ask for something are

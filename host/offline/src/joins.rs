@@ -16,34 +16,34 @@ pub(crate) fn tree(
     Some(grow(schema, wanted, bias)?.order)
 }
 
-/// Returns true if another way to join the tables is as near: an order has two addresses, and a
-/// match two teams.
-pub(crate) fn has_rival_ways(
+/// An edge of the way to join the tables, and another of a way that is as near: an order has two
+/// addresses, and a match two teams. `None` if no other is.
+pub(crate) fn find_rival(
     schema: &Schema,
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
-) -> bool {
-    grow(schema, wanted, bias).is_some_and(|tree| tree.has_rivals)
+) -> Option<[Edge; 2]> {
+    grow(schema, wanted, bias)?.rival
 }
 
 /// Joined tables.
 struct Tree {
     /// The tables as [`tree`] has them.
     order: Vec<(usize, Option<Edge>)>,
-    /// True if another way to join them is as near.
-    has_rivals: bool,
+    /// An edge of it, and another of a way that is as near.
+    rival: Option<[Edge; 2]>,
 }
 
 /// Joins the tables by the nearest ways. `None` if some cannot be reached.
 fn grow(schema: &Schema, wanted: &[usize], bias: &dyn Fn(&Edge) -> f64) -> Option<Tree> {
     let first = *wanted.first()?;
-    let mut has_rivals = false;
+    let mut rival = None;
     let mut order = vec![(first, None)];
     let mut missing: Vec<usize> = wanted.iter().copied().filter(|table| *table != first).collect();
     while !missing.is_empty() {
         let known: Vec<usize> = order.iter().map(|(table, _)| *table).collect();
-        let (path, is_tied) = nearest(schema, &known, &missing, bias)?;
-        has_rivals |= is_tied;
+        let (path, tied) = nearest(schema, &known, &missing, bias)?;
+        rival = rival.or(tied);
         for edge in path {
             let joined = if order.iter().any(|(table, _)| *table == edge.left.table) {
                 edge.right
@@ -54,7 +54,7 @@ fn grow(schema: &Schema, wanted: &[usize], bias: &dyn Fn(&Edge) -> f64) -> Optio
             order.push((joined.table, Some(edge)));
         }
     }
-    Some(Tree { order, has_rivals })
+    Some(Tree { order, rival })
 }
 
 /// Returns true if a join of the `wanted` tables repeats rows of `table`: some of them are joined
@@ -94,13 +94,13 @@ pub(crate) fn distances(schema: &Schema, from: usize) -> Vec<f64> {
 }
 
 /// The edges from the known tables to the nearest wanted one; of equally near ones to the one
-/// wanted first. The second part is true if other edges lead there as well.
+/// wanted first. The second part is one of them, and another that is as near.
 fn nearest(
     schema: &Schema,
     known: &[usize],
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
-) -> Option<(Vec<Edge>, bool)> {
+) -> Option<(Vec<Edge>, Option<[Edge; 2]>)> {
     let mut search = Search::new(schema, known);
     loop {
         let here = search.take_nearest(|table: usize| {
@@ -119,8 +119,8 @@ struct Search<'a> {
     schema: &'a Schema,
     cost: Vec<f64>,
     came: Vec<Option<Edge>>,
-    /// True where several ways of the same cost lead to a table.
-    tied: Vec<bool>,
+    /// The last edges of two ways of the same cost, where they lead to a table.
+    tied: Vec<Option<[Edge; 2]>>,
     done: Vec<bool>,
     open: Vec<usize>,
 }
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
             schema,
             cost,
             came: vec![None; count],
-            tied: vec![false; count],
+            tied: vec![None; count],
             done: vec![false; count],
             open: known.to_vec(),
         }
@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             if (total - self.cost[there]).abs() < SAME {
-                self.tied[there] = true;
+                self.tied[there] = self.came[there].map(|first| [first, *edge]);
             } else if total < self.cost[there] {
                 self.tied[there] = self.tied[here];
                 if self.cost[there].is_infinite() {

@@ -30,6 +30,7 @@ mod periods;
 mod provider;
 mod query;
 mod resolve;
+mod roles;
 mod samples;
 mod schema;
 mod shapes;

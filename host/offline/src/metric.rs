@@ -14,6 +14,7 @@ use syrch_semantics::{
 };
 
 use super::evidence::{Evidence, apply_evidence};
+use super::{calendar, words};
 
 /// The limit on the cells that are requested for a phrase.
 const CELLS: u32 = 12;
@@ -82,7 +83,7 @@ fn read_with(
     let understood = match read_question(semantics, question, cells, today) {
         Reading::Understood(understood) => understood,
         Reading::Unread(unread) if forbids_rules(semantics, question, &unread) => {
-            return Metric::Unclear(unread.to_string());
+            return Metric::Unclear(explain(&unread, question));
         }
         Reading::Unread(_) => return Metric::Unread,
     };
@@ -95,6 +96,17 @@ fn read_with(
         },
         Err(error) => Metric::Unclear(error.to_string()),
     }
+}
+
+/// The reason why a question has no answer. Words that are not understood may be a time that is
+/// none.
+fn explain(unread: &Unread, question: &str) -> String {
+    let tokens = words::tokens(question);
+    let none = match unread {
+        Unread::Words(_) => calendar::impossible_times(&tokens).next(),
+        _ => None,
+    };
+    none.map_or_else(|| unread.to_string(), |(_, why)| why)
 }
 
 /// Returns true if the rules must not answer a question that the definitions do not answer: it asks

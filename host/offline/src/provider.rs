@@ -202,8 +202,11 @@ fn question(call: &ModelCall) -> String {
 fn statement(one: &Interpretation) -> Reply {
     let confidence = (one.confidence * 100.0).round() / 100.0;
     let text = format!("```sql\n{}\n```\nConfidence: {confidence:.2}", one.sql);
-    let parsed = json!({ "sql": one.sql, "confidence": confidence }).to_string();
-    Written { text, parsed: Some(parsed) }.reply(usage())
+    let mut parsed = json!({ "sql": one.sql, "confidence": confidence });
+    if !one.doubts.is_empty() {
+        parsed["doubts"] = json!(one.doubts);
+    }
+    Written { text, parsed: Some(parsed.to_string()) }.reply(usage())
 }
 
 /// A statement that is compiled from definitions, with where it comes from.

@@ -72,7 +72,9 @@ pub(crate) async fn read_yes(
             filter.condition.operand = Operand::Text(text);
         }
     }
-    if is_distinct || draft.negations.iter().any(|negation| !draft.settled.contains(negation)) {
+    let open: Vec<usize> =
+        draft.negations.iter().copied().filter(|one| !draft.settled.contains(one)).collect();
+    if is_distinct || open.len() > 1 {
         return;
     }
     let aggregates = !draft.counted.is_empty()
@@ -89,7 +91,15 @@ pub(crate) async fn read_yes(
         if !is_free {
             continue;
         }
-        let Some((yes, _)) = samples.read(schema, at).await.and_then(yes_and_no) else { continue };
+        // `not paid`: the negation stands just before.
+        let item = reading.items[asked.item].from;
+        let denial = open.iter().copied().find(|negation| reading.items[*negation].to == item);
+        if denial.is_none() && !open.is_empty() {
+            continue;
+        }
+        let Some((yes, no)) = samples.read(schema, at).await.and_then(yes_and_no) else { continue };
+        draft.settled.extend(denial);
+        let value = if denial.is_some() { no } else { yes };
         draft.asked.retain(|other| *other != asked);
         if matches!(asked.expression, Expression::CountDistinct(_)) {
             draft.counted.push(Counted {
@@ -102,7 +112,7 @@ pub(crate) async fn read_yes(
         let condition = Condition {
             column: at,
             operator: Operator::Equal,
-            operand: Operand::Text(yes),
+            operand: Operand::Text(value),
             field: None,
         };
         draft.filters.push(Filter { item: asked.item, condition, negated: None });
@@ -246,13 +256,13 @@ pub(crate) async fn is_outside(
     false
 }
 
-/// Returns whether a number is of another unit than what a column holds, so that all rows or none
+/// The doubt about a number of another unit than what a column holds, so that all rows or none
 /// fulfil the comparison: `taller than 1.80` of heights in centimetres.
-pub(crate) async fn is_of_other_unit(
+pub(crate) async fn find_other_unit(
     schema: &Schema,
     query: &LogicalQuery,
     samples: &mut Samples<'_>,
-) -> bool {
+) -> Option<String> {
     /// The factor between a number and all of a column's by which their units differ.
     const FAR: f64 = 20.0;
     for condition in query.conditions() {
@@ -262,8 +272,8 @@ pub(crate) async fn is_of_other_unit(
                 Operator::Greater | Operator::AtLeast | Operator::Less | Operator::AtMost
             )
             && schema.column(condition.column).holds == Holds::Number;
-        let Operand::Number(number) = &condition.operand else { continue };
-        let Some(number) = number.parse::<f64>().ok().filter(|number| is_plain && *number > 0.0)
+        let Operand::Number(written) = &condition.operand else { continue };
+        let Some(number) = written.parse::<f64>().ok().filter(|number| is_plain && *number > 0.0)
         else {
             continue;
         };
@@ -273,10 +283,11 @@ pub(crate) async fn is_of_other_unit(
         if least.is_some_and(|least| least > FAR * number)
             || greatest.is_some_and(|greatest| greatest > 0.0 && number > FAR * greatest)
         {
-            return true;
+            let path = schema.path(condition.column);
+            return Some(format!("{written} may be of another unit than {path}"));
         }
     }
-    false
+    None
 }
 
 /// Returns whether the conditions leave one row: one is on a column of which no value occurs twice,

@@ -144,6 +144,24 @@ impl Schema {
         self.joins[table].iter().map(|at| &self.edges[*at])
     }
 
+    /// The other edges that join the tables of one.
+    pub(crate) fn rivals(&self, edge: &Edge) -> impl Iterator<Item = &Edge> {
+        let edge = *edge;
+        self.edges_of(edge.left.table)
+            .filter(move |other| **other != edge && other.tables() == edge.tables())
+    }
+
+    /// The column of an edge that refers to the key of another table, and that table.
+    pub(crate) fn reference(&self, edge: &Edge) -> Option<(ColumnRef, usize)> {
+        fn refers(schema: &Schema, edge: &Edge, to: ColumnRef) -> bool {
+            let is_key = schema.tables[to.table].key == Some(to.column);
+            if edge.declared { to == edge.right } else { is_key }
+        }
+        let ends = [(edge.left, edge.right), (edge.right, edge.left)];
+        let (from, to) = ends.into_iter().find(|(_, to)| refers(self, edge, *to))?;
+        (from.table != to.table).then_some((from, to.table))
+    }
+
     /// The column of its own table that a column refers to, as the manager of an employee does.
     pub(crate) fn self_reference(&self, from: ColumnRef) -> Option<ColumnRef> {
         self.edges_of(from.table)
@@ -168,6 +186,11 @@ impl Schema {
 
     pub(crate) fn column(&self, at: ColumnRef) -> &ColumnView {
         &self.tables[at.table].columns[at.column]
+    }
+
+    /// The name of a column with that of its table.
+    pub(crate) fn path(&self, at: ColumnRef) -> String {
+        format!("{}.{}", self.tables[at.table].name, self.column(at).name)
     }
 
     /// Every column, in catalog order.

@@ -224,6 +224,16 @@ struct ProposedJoin {
     reason: &'static str,
 }
 
+/// The joins for a file, and the foreign keys that it has no place for, each with the reason.
+#[derive(Default)]
+struct ProposedJoins {
+    kept: Vec<ProposedJoin>,
+    left_out: Vec<(ProposedJoin, &'static str)>,
+}
+
+/// The comment on a foreign key without a join.
+const FOREIGN_KEY: &str = "a foreign key";
+
 /// Returns the words of a name in lower case, at changes of case and at other signs.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
@@ -284,15 +294,25 @@ fn is_free_text(name: &str) -> bool {
     has_word(name, FREE_TEXTS) || FREE_TEXT_ENDS.iter().any(|end| last.ends_with(end))
 }
 
-/// Returns true for the column that names a row, such as `name`, `full_name`, or `pet_name` of
-/// `pets`.
+/// Returns true for the column that names a row, such as `name`, `full_name`, or `pet_name`, `pet`
+/// and `petname` of `pets`.
 fn is_name(table: &Table, column: &Column) -> bool {
     let own = words(&column.name);
     let table = words(&singular(&table.name));
     let joined = own.concat();
-    let is_of_table =
-        own.split_last().is_some_and(|(last, before)| last == "name" && table.ends_with(before));
-    is_of_table || joined == "fullname" || joined == table.concat() + "name"
+    let is_of_table = own.split_last().is_some_and(|(last, before)| {
+        let is_short = matches!((before, table.as_slice()), ([one], [whole]) if means(one, whole));
+        last == "name" && (table.ends_with(before) || is_short)
+    });
+    is_of_table || own == table || joined == "fullname" || joined == table.concat() + "name"
+}
+
+/// Returns true if a word of a name stands for another: it is the same, its beginning or an
+/// abbreviation.
+fn means(word: &str, whole: &str) -> bool {
+    word == whole
+        || (word.len() >= 3 && whole.starts_with(word))
+        || syrch_words::abbreviation(word) == Some(whole)
 }
 
 /// The first text whose name is one of these.
@@ -358,7 +378,7 @@ fn plural(name: &str) -> String {
 
 /// The joins that keys state and names suggest: none from a table to itself, one at most between
 /// two tables, and none that closes a circle.
-fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
+fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> ProposedJoins {
     let mut found = Vec::new();
     for (from, table) in tables.iter().enumerate() {
         for key in &table.source.foreign_keys {
@@ -374,7 +394,7 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
                     columns: key.columns.clone(),
                     to,
                     to_columns: key.ref_columns.clone(),
-                    reason: "a foreign key",
+                    reason: FOREIGN_KEY,
                 });
             }
         }
@@ -398,7 +418,7 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
             }
         }
     }
-    keep_plain(found, tables.len())
+    keep_plain(found, tables)
 }
 
 /// Returns true for two columns of the same type, as far as it is known.
@@ -423,20 +443,57 @@ fn find_table_meant(column: &Column, tables: &[Proposed<'_>]) -> Option<usize> {
     })
 }
 
-fn keep_plain(found: Vec<ProposedJoin>, tables: usize) -> Vec<ProposedJoin> {
-    let mut next: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); tables];
-    let mut kept = Vec::new();
-    for join in found {
-        let is_writable = join.columns.len() == join.to_columns.len()
-            && !join.columns.is_empty()
-            && join.columns.iter().chain(&join.to_columns).all(|name| is_writable(name));
-        let is_between = next[join.from].contains(&join.to) || next[join.to].contains(&join.from);
-        if is_writable && !is_between && !leads(&next, join.to, join.from) {
+/// Leaves out what a file cannot have. Of several joins, one whose columns say no more than the
+/// table that they refer to comes before others: the `dept_no` of an employee before the `mngr_no`
+/// of a department.
+fn keep_plain(found: Vec<ProposedJoin>, tables: &[Proposed<'_>]) -> ProposedJoins {
+    let mut next: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); tables.len()];
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    order.sort_by_key(|at| !says_no_more(&found[*at], tables));
+    let mut reasons: BTreeMap<usize, &'static str> = BTreeMap::new();
+    for at in order {
+        let join = &found[at];
+        let reason = if join.from == join.to {
+            "it refers to its own table"
+        } else if next[join.from].contains(&join.to) || next[join.to].contains(&join.from) {
+            "another join is between these tables"
+        } else if leads(&next, join.to, join.from) {
+            "with others it would be a circle"
+        } else if is_writable_join(join) {
             next[join.from].insert(join.to);
-            kept.push(join);
+            continue;
+        } else {
+            ""
+        };
+        reasons.insert(at, reason);
+    }
+    let mut joins = ProposedJoins::default();
+    for (at, join) in found.into_iter().enumerate() {
+        match reasons.get(&at) {
+            None => joins.kept.push(join),
+            Some(reason) if join.reason == FOREIGN_KEY && is_writable_join(&join) => {
+                joins.left_out.push((join, reason));
+            }
+            Some(_) => {}
         }
     }
-    kept
+    joins
+}
+
+fn is_writable_join(join: &ProposedJoin) -> bool {
+    join.columns.len() == join.to_columns.len()
+        && !join.columns.is_empty()
+        && join.columns.iter().chain(&join.to_columns).all(|name| is_writable(name))
+}
+
+/// Returns true if each word of a join's columns stands for a word of the table that they refer to,
+/// or only says that they refer.
+fn says_no_more(join: &ProposedJoin, tables: &[Proposed<'_>]) -> bool {
+    let table = words(&singular(&tables[join.to].source.name));
+    join.columns
+        .iter()
+        .flat_map(|column| words(column))
+        .all(|word| CODES.contains(&word.as_str()) || table.iter().any(|whole| means(&word, whole)))
 }
 
 /// Returns true if joins lead from one table to another, or the two are one.
@@ -459,7 +516,7 @@ struct Writer<'a> {
     values: &'a [ColumnValues],
     descriptions: &'a Descriptions,
     tables: Vec<Proposed<'a>>,
-    joins: Vec<ProposedJoin>,
+    joins: ProposedJoins,
     /// The words of dimensions and metrics.
     words: Taken,
 }
@@ -488,20 +545,30 @@ impl Writer<'_> {
             let table = self.table(index);
             out.push_str(&table);
         }
-        if !self.joins.is_empty() {
+        if !self.joins.kept.is_empty() {
             out.push_str("\njoins:\n");
         }
-        for join in &self.joins {
-            let from = self.end(join.from, &join.columns);
-            let to = self.end(join.to, &join.to_columns);
+        for join in &self.joins.kept {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "  - {{from: {from}, to: {to}}} # {}", join.reason);
+            let _ = writeln!(out, "  - {} # {}", self.join(join), join.reason);
+        }
+        for (join, reason) in &self.joins.left_out {
+            let _ = writeln!(out, "  # {}: left out, since {reason}", self.join(join));
+        }
+        if !self.joins.left_out.is_empty() {
+            out.push_str("  # A second table with the same `source` can have such a join.\n");
         }
         let metrics = self.metrics();
         if !metrics.is_empty() {
             let _ = write!(out, "\nmetrics:\n{metrics}");
         }
         out
+    }
+
+    fn join(&self, join: &ProposedJoin) -> String {
+        let from = self.end(join.from, &join.columns);
+        let to = self.end(join.to, &join.to_columns);
+        format!("{{from: {from}, to: {to}}}")
     }
 
     fn end(&self, table: usize, columns: &[String]) -> String {
@@ -628,7 +695,7 @@ impl Writer<'_> {
 
     /// Returns true if a join stands for a column.
     fn is_joined(&self, table: usize, column: &Column) -> bool {
-        self.joins.iter().any(|join| {
+        self.joins.kept.iter().any(|join| {
             join.from == table
                 && join.columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
         })
@@ -740,7 +807,7 @@ impl Writer<'_> {
             let metric = self.words.take(&[format!("number of {shown}"), format!("{shown} count")]);
             let count = format!("count({}.*)", sql_name(&name));
             let rows = self.name_rows(&shown, &name);
-            out.push_str(&self.metric(&metric, &count, rows.as_deref()));
+            out.push_str(&self.metric(&metric, &count, rows.as_deref(), None));
             let numbers = source.columns.iter().filter(|column| {
                 type_of(column) == Type::Number
                     && is_writable(&column.name)
@@ -753,7 +820,10 @@ impl Writer<'_> {
                 }
                 let is_mean = has_word(&column.name, MEANS);
                 let (word, aggregate) = if is_mean { ("average", "avg") } else { ("total", "sum") };
-                let column_words = words(&column.name).join(" ");
+                // `average price` of `price_cents`, in cents.
+                let unit = syrch_words::unit(&column.name).filter(|(_, before)| *before > 0);
+                let bare = unit.map_or(column.name.as_str(), |(_, before)| &column.name[..before]);
+                let column_words = words(bare).join(" ");
                 let long = format!("{word} {} {column_words}", words(&singular(&name)).join(" "));
                 let is_shared = owners.get(&column.name.to_lowercase()).is_some_and(|n| *n > 1);
                 let plain = match column_words.contains("total") {
@@ -764,20 +834,27 @@ impl Writer<'_> {
                 let metric = self.words.take(&[plain, long]);
                 let argument = sql_column(&name, &column.name);
                 let measure = format!("{aggregate}({argument})");
-                out.push_str(&self.metric(&metric, &measure, None));
+                out.push_str(&self.metric(&metric, &measure, None, unit.map(|(unit, _)| unit)));
             }
         }
         out
     }
 
-    /// A metric with its measure alone, unless it has a synonym or a description.
-    fn metric(&self, name: &str, measure: &str, synonym: Option<&str>) -> String {
+    /// A metric with its measure alone, unless it has a synonym, a unit or a description.
+    fn metric(
+        &self,
+        name: &str,
+        measure: &str,
+        synonym: Option<&str>,
+        unit: Option<&str>,
+    ) -> String {
         let described = self.describe(&name_metric(name), None);
-        if synonym.is_none() && described.is_none() {
+        if synonym.is_none() && unit.is_none() && described.is_none() {
             return format!("  {}: {}\n", scalar(name), scalar(measure));
         }
         let mut parts = vec![format!("measure: {}", scalar(measure))];
         parts.extend(synonym.map(|synonym| format!("synonyms: [{}]", scalar(synonym))));
+        parts.extend(unit.map(|unit| format!("unit: {unit}")));
         entry("  ", name, parts, described)
     }
 }
@@ -920,6 +997,81 @@ metrics:
             .map(|probe| format!("{}.{}", probe.table, probe.column))
             .collect();
         assert_eq!(asked, ["orders.order_date", "orders.status", "customers.city", "shops.city"]);
+    }
+
+    /// A foreign key of one column.
+    fn refers(column: &str, table: &str, target: &str) -> ForeignKey {
+        ForeignKey {
+            columns: vec![column.into()],
+            ref_table: table.into(),
+            ref_columns: vec![target.into()],
+        }
+    }
+
+    #[test]
+    fn a_foreign_key_without_a_join_is_named_with_the_reason() {
+        let department = Table {
+            name: "department".into(),
+            columns: vec![
+                column("dept_no", "TEXT"),
+                column("department", "TEXT"),
+                column("head_dept", "TEXT"),
+                column("mngr_no", "INTEGER"),
+            ],
+            primary_key: vec!["dept_no".into()],
+            foreign_keys: vec![
+                refers("head_dept", "department", "dept_no"),
+                refers("mngr_no", "employee", "emp_no"),
+            ],
+            ..Table::default()
+        };
+        let employee = Table {
+            name: "employee".into(),
+            columns: vec![
+                column("emp_no", "INTEGER"),
+                column("emp_name", "TEXT"),
+                column("dept_no", "TEXT"),
+            ],
+            primary_key: vec!["emp_no".into()],
+            foreign_keys: vec![refers("dept_no", "department", "dept_no")],
+            ..Table::default()
+        };
+        let tables = vec![department, employee];
+        let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables };
+        let (text, _) = read_back(&catalog, &[]);
+        let joins = "
+joins:
+  - {from: employee.dept_no, to: department.dept_no} # a foreign key
+  # {from: department.head_dept, to: department.dept_no}: left out, since it refers to its own table
+  # {from: department.mngr_no, to: employee.emp_no}: left out, since another join is between these \
+                     tables
+  # A second table with the same `source` can have such a join.
+";
+        assert!(text.contains(joins), "{text}");
+        assert!(text.contains("      department: {type: name}\n"), "{text}");
+        assert!(text.contains("      employee: {expression: emp_name, type: name}\n"), "{text}");
+    }
+
+    #[test]
+    fn a_number_has_the_unit_that_its_name_says() {
+        let products = Table {
+            name: "products".into(),
+            columns: vec![
+                column("id", "INTEGER"),
+                column("price_cents", "INTEGER"),
+                column("weight", "REAL"),
+            ],
+            primary_key: vec!["id".into()],
+            ..Table::default()
+        };
+        let tables = vec![products];
+        let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables };
+        let (text, _) = read_back(&catalog, &[]);
+        let metrics = "
+  average price: {measure: avg(products.price_cents), unit: cents}
+  average weight: avg(products.weight)
+";
+        assert!(text.ends_with(metrics), "{text}");
     }
 
     fn days(column: &str, values: &[&str]) -> ColumnValues {

@@ -133,6 +133,7 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("max", "maximum"),
     ("mgr", "manager"),
     ("min", "minimum"),
+    ("mngr", "manager"),
     ("mpg", "miles per gallon"),
     ("msg", "message"),
     ("nbr", "number"),
@@ -155,6 +156,28 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("yr", "year"),
 ];
 
+/// Units at the end of names of columns, and how sentences have them, sorted.
+const UNITS: &[(&str, &str)] = &[
+    ("cent", "cents"),
+    ("cents", "cents"),
+    ("chf", "CHF"),
+    ("cm", "cm"),
+    ("eur", "EUR"),
+    ("gbp", "GBP"),
+    ("hours", "hours"),
+    ("kg", "kg"),
+    ("km", "km"),
+    ("minutes", "minutes"),
+    ("mm", "mm"),
+    ("ms", "ms"),
+    ("pct", "percent"),
+    ("pence", "pence"),
+    ("pennies", "pennies"),
+    ("percent", "percent"),
+    ("seconds", "seconds"),
+    ("usd", "USD"),
+];
+
 /// Returns whether a word in lower case occurs in questions about anything, and so does not
 /// distinguish one question from another.
 #[must_use]
@@ -168,6 +191,27 @@ pub fn is_stop_word(word: &str) -> bool {
 pub fn abbreviation(word: &str) -> Option<&'static str> {
     let place = ABBREVIATIONS.binary_search_by_key(&word, |(short, _)| short).ok()?;
     ABBREVIATIONS.get(place).map(|(_, full)| *full)
+}
+
+/// Returns the unit that the last word of a column's name says, as sentences have it, and the
+/// length of the name before that word: `cents` of `price_cents` and `priceCents`.
+#[must_use]
+pub fn unit(column: &str) -> Option<(&'static str, usize)> {
+    fn is_sign(c: char) -> bool {
+        !c.is_alphanumeric()
+    }
+    let word = column.rfind(is_sign).map_or(0, |at| at + 1);
+    let mut begin = word;
+    let mut was_lower = false;
+    for (at, c) in column.get(word..)?.char_indices() {
+        if was_lower && c.is_uppercase() {
+            begin = word + at;
+        }
+        was_lower = c.is_lowercase();
+    }
+    let last = column.get(begin..)?.to_lowercase();
+    let place = UNITS.binary_search_by_key(&last.as_str(), |(word, _)| word).ok()?;
+    Some((UNITS.get(place)?.1, column[..begin].trim_end_matches(is_sign).len()))
 }
 
 /// Returns true if a word in lower case looks like a plural.
@@ -207,9 +251,27 @@ mod tests {
 
     #[test]
     fn tables_can_be_searched() {
-        assert!(STOP_WORDS.is_sorted() && ABBREVIATIONS.is_sorted());
+        assert!(STOP_WORDS.is_sorted() && ABBREVIATIONS.is_sorted() && UNITS.is_sorted());
         assert!(is_stop_word("the") && !is_stop_word("singer"));
         assert_eq!((abbreviation("dob"), abbreviation("city")), (Some("birth date"), None));
+    }
+
+    #[test]
+    fn the_last_word_of_a_name_may_be_a_unit() {
+        for (name, found) in [
+            ("price_cents", Some(("cents", 5))),
+            ("priceCents", Some(("cents", 5))),
+            ("HEIGHT_CM", Some(("cm", 6))),
+            ("discount pct", Some(("percent", 8))),
+            ("hours", Some(("hours", 0))),
+            ("größe_cm", Some(("cm", 7))),
+            ("cents_total", None),
+            ("accents", None),
+            ("ü", None),
+            ("", None),
+        ] {
+            assert_eq!(unit(name), found, "{name}");
+        }
     }
 
     #[test]

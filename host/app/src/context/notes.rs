@@ -64,6 +64,8 @@ struct Noted {
     is_shapeless: bool,
     /// The greatest confidence with which the offline rules wrote a statement.
     by_rules: Option<f64>,
+    /// The doubts of the offline rules about their statements, by statement.
+    doubts: BTreeMap<String, Vec<String>>,
     /// The origins of the statements of metrics, by statement.
     origins: BTreeMap<String, OriginReport>,
     outages: BTreeMap<CallId, SqlError>,
@@ -232,6 +234,16 @@ impl Notes {
         self.with_noted(|noted| {
             noted.by_rules = Some(noted.by_rules.map_or(confidence, |most| most.max(confidence)))
         });
+    }
+
+    /// Notes for which reasons the offline rules doubt a statement of theirs.
+    pub(crate) fn note_doubts(&self, sql: String, doubts: Vec<String>) {
+        self.with_noted(|noted| noted.doubts.insert(sql, doubts));
+    }
+
+    /// Returns the reasons for which the offline rules doubt a statement of theirs.
+    pub(crate) fn doubts_of(&self, sql: &str) -> Vec<String> {
+        self.with_noted(|noted| noted.doubts.get(sql).cloned().unwrap_or_default())
     }
 
     /// Notes where the statement of a metric comes from.

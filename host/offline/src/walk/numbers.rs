@@ -18,6 +18,10 @@ impl Walk<'_> {
             self.draft.limit = number.parse().ok();
             return;
         }
+        if self.limits_table(at) {
+            self.draft.limit = number.parse().ok();
+            return;
+        }
         let more = match self.item_content(at + 1) {
             Some(What::Cue(Cue::OrMore(operator))) => Some(*operator),
             _ => None,
@@ -89,6 +93,20 @@ impl Walk<'_> {
             ),
             None => self.times(at, operator, number),
         }
+    }
+
+    /// Returns true for the number of `the 5 employees with the highest salary`.
+    fn limits_table(&self, at: usize) -> bool {
+        let is_table = self.reading.items.get(at + 1).is_some_and(|next| {
+            matches!(next.what, What::Table(_)) && next.from == self.item(at).to && next.head
+        });
+        let mut rest = self.reading.items.iter().skip(at + 2);
+        let behind = rest.find(|item| !matches!(item.what, What::Cue(Cue::Trigger)));
+        let ranks = behind.is_some_and(|item| {
+            matches!(item.what, What::Cue(Cue::Superlative(_) | Cue::MostRows(_)))
+        });
+        let is_free = self.pending.compare.is_none() && !self.pending.between;
+        is_table && ranks && is_free && self.pending.count.is_none()
     }
 
     /// Returns whether the column just after the number is named whole, and the one before it in

@@ -1,6 +1,8 @@
 //! Makes a request of a draft, or returns the reason why there is none: each name must have one
 //! meaning that the metrics support.
 
+use std::collections::BTreeSet;
+
 use syrch_words::stem;
 
 use super::draft::{Condition, Draft, Group, Pick, Sort, Target, Value};
@@ -361,18 +363,17 @@ impl Resolver<'_> {
     /// The reason why no dimension of a group is reached.
     fn describe_unreached(&self, group: &Group, metrics: &[String]) -> String {
         let dimensions = group.options.iter().flatten();
-        let mut tables = dimensions.map(|at| &self.semantics.dimensions[*at].table);
-        let table = tables.find(|table| {
+        let tables: BTreeSet<&str> =
+            dimensions.map(|at| self.semantics.dimensions[*at].table.as_str()).collect();
+        let several = tables.iter().find(|table| {
             metrics.iter().any(|metric| model::has_several_paths(self.semantics, metric, table))
         });
-        let metrics = metrics.join(", ");
-        match table {
-            Some(table) => format!(
-                "{metrics} cannot be split by {}: several paths of joins lead to `{table}`",
-                group.text
-            ),
-            None => format!("{metrics} cannot be split by {}", group.text),
-        }
+        let reason = match (several, tables.len()) {
+            (Some(table), _) => format!(": several paths of joins lead to `{table}`"),
+            (None, 1) => format!(": no joins lead to `{}`", Vec::from_iter(tables).concat()),
+            (None, _) => String::new(),
+        };
+        format!("{} cannot be split by {}{reason}", metrics.join(", "), group.text)
     }
 
     fn reaches(&self, metrics: &[String], dimension: usize) -> bool {

@@ -509,6 +509,13 @@ fn a_question_for_a_metric_is_told_from_one_for_rows() {
     let read = read_question(&semantics, "orders by country", &[], day("2025-06-30"));
     let Reading::Unread(unread) = read else { panic!("{read:?}") };
     assert!(unread.to_string().ends_with("several paths of joins lead to `customers`"));
+    semantics.joins.clear();
+    let read = read_question(&semantics, "orders by country", &[], day("2025-06-30"));
+    let Reading::Unread(unread) = read else { panic!("{read:?}") };
+    assert_eq!(
+        unread.to_string(),
+        "orders cannot be split by country: no joins lead to `customers`"
+    );
     for (question, names) in [
         ("revenue by weekday", true),
         ("average refunded amount", true),
