@@ -146,7 +146,7 @@ impl Forwarder<'_> {
                 "no port is lent while a plugin describes or configures itself",
             ));
         };
-        let frame = wire::frame(&ToHost::Ask { id: remote.id, cpu, call })?;
+        let frame = wire::frame(&ToHost::Ask { id: remote.id, cpu, call: Box::new(call) })?;
         let answer = self.0.waiting(remote.exchange(frame)).await;
         self.0.remote = Some(remote);
         let sent: T::As = postcard::from_bytes(&answer?).map_err(|_| host_is_gone())?;

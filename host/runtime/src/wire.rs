@@ -51,7 +51,7 @@ pub(crate) enum ToHost {
     /// The worker cannot take jobs: the reason.
     Unable(String),
     /// The guest of a job calls a port, and has used so much CPU time.
-    Ask { id: u64, cpu: Duration, call: PortCall },
+    Ask { id: u64, cpu: Duration, call: Box<PortCall> },
     /// A job has ended with a [`Done`], which is JSON.
     Done { id: u64, done: Vec<u8> },
 }
@@ -70,7 +70,7 @@ pub(crate) enum Job<'a> {
         config: Cow<'a, str>,
         /// The handles of the results in the call, in its order.
         handles: Vec<u32>,
-        call: Cow<'a, RoleCall<'a>>,
+        call: Box<Cow<'a, RoleCall<'a>>>,
     },
     /// Tries what a worker must not be able to do.
     Probe,

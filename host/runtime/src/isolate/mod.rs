@@ -135,7 +135,7 @@ impl Worker {
                     state.liveness.meter().report(cpu);
                     let served = tokio::select! {
                         biased;
-                        served = state.serve(port) => Some(served),
+                        served = state.serve(*port) => Some(served),
                         _ = call.next() => None,
                     };
                     let Some(served) = served else {
@@ -210,8 +210,12 @@ impl Worker {
                 .map_err(|error| role_error(&self.label, export, &error, &state.limiter, ""))?;
             handles.push(handle.rep());
         }
-        let job =
-            Job::Role { limits, config: Cow::Borrowed(config), handles, call: Cow::Borrowed(made) };
+        let job = Job::Role {
+            limits,
+            config: Cow::Borrowed(config),
+            handles,
+            call: Box::new(Cow::Borrowed(made)),
+        };
         let exchanged = self.exchange(export, &job, Some(&mut state)).await;
         wait.left().await;
         let done = exchanged?;
