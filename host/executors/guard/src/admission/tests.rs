@@ -120,6 +120,16 @@ fn symmetric_ranges_in_each_other_are_few() {
 }
 
 #[test]
+fn an_error_about_a_long_name_is_short() {
+    let name = "é".repeat(20_000);
+    for text in [format!("SELECT * FROM {name}"), format!("SELECT * FROM {name}.orders")] {
+        let error = admit(&text, &example_grant(), &Bounds::default()).unwrap_err();
+        assert!(error.message.len() < SqlError::MESSAGE + 16, "{}", error.message.len());
+        assert!(error.message.ends_with("… (cut)"), "{}", error.message);
+    }
+}
+
+#[test]
 fn an_error_has_the_place_of_its_token() {
     fn position(text: &str) -> Option<u32> {
         admit(text, &example_grant(), &Bounds::default()).unwrap_err().position
