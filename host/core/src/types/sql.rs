@@ -86,10 +86,19 @@ pub struct SqlError {
 }
 
 impl SqlError {
-    /// An error of that kind without position, suggestions and rule.
+    /// Bytes of a message at most: the names that it quotes may be as long as a statement.
+    pub const MESSAGE: usize = 4 << 10;
+
+    /// An error of that kind without position, suggestions and rule. A message that is too long
+    /// is cut.
     #[must_use]
     pub fn new(kind: SqlErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), position: None, suggestions: Vec::new(), rule: None }
+        let mut message = message.into();
+        if message.len() > Self::MESSAGE {
+            message.truncate(message.floor_char_boundary(Self::MESSAGE));
+            message.push_str("… (cut)");
+        }
+        Self { kind, message, position: None, suggestions: Vec::new(), rule: None }
     }
 
     /// The error with the rule or limit that refused the statement.

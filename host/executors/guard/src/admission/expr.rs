@@ -40,6 +40,9 @@ const FIELDS: &[&str] = &[
     "year",
 ];
 
+/// `BETWEEN SYMMETRIC` within one another at most: each level is written twice.
+const SYMMETRIC: usize = 3;
+
 impl Walk<'_> {
     pub(super) fn admit_exprs(&mut self, exprs: &mut [Expr]) -> Result<(), SqlError> {
         exprs.iter_mut().try_for_each(|expr| self.admit_expr(expr))
@@ -288,8 +291,16 @@ impl Walk<'_> {
             return Ok(());
         };
         let is_symmetric = take_mark(low);
+        self.symmetric += usize::from(is_symmetric);
+        if self.symmetric > SYMMETRIC {
+            let message =
+                format!("`BETWEEN SYMMETRIC` stands in itself more than {SYMMETRIC} deep");
+            let kind = SqlErrorKind::TooLarge;
+            return Err(self.refuse(kind, "expression-depth", message, Span::empty()));
+        }
         self.admit_expr(value)?;
         self.admit_both(low, high)?;
+        self.symmetric -= usize::from(is_symmetric);
         if is_symmetric {
             let between = |low: &Expr, high: &Expr| Expr::Between {
                 expr: value.clone(),

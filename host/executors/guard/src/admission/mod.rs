@@ -189,6 +189,8 @@ struct Walk<'w> {
     qualified: Vec<faithful::Qualified>,
     /// The product of the constant sizes so far.
     amplification: u64,
+    /// The number of `BETWEEN SYMMETRIC` in which the walk stands.
+    symmetric: usize,
 }
 
 impl<'w> Walk<'w> {
@@ -206,6 +208,7 @@ impl<'w> Walk<'w> {
             parameters: Vec::new(),
             qualified: Vec::new(),
             amplification: 1,
+            symmetric: 0,
         }
     }
 

@@ -105,6 +105,30 @@ fn refusals_name_their_rule() {
     }
 }
 
+/// Each is written as two ranges, so that one in another is written four times.
+#[test]
+fn symmetric_ranges_in_each_other_are_few() {
+    fn nest(levels: usize) -> String {
+        let begin = "(".repeat(levels);
+        let ends = " BETWEEN SYMMETRIC false AND true)".repeat(levels);
+        format!("SELECT {begin}true{ends}")
+    }
+    assert_eq!(rule(&nest(12)), "expression-depth");
+    assert!(admit_text(&nest(3)).len() < 1_000);
+    let beside = vec![nest(3).replace("SELECT ", ""); 20].join(", ");
+    admit_text(&format!("SELECT {beside}"));
+}
+
+#[test]
+fn an_error_about_a_long_name_is_short() {
+    let name = "é".repeat(20_000);
+    for text in [format!("SELECT * FROM {name}"), format!("SELECT * FROM {name}.orders")] {
+        let error = admit(&text, &example_grant(), &Bounds::default()).unwrap_err();
+        assert!(error.message.len() < SqlError::MESSAGE + 16, "{}", error.message.len());
+        assert!(error.message.ends_with("… (cut)"), "{}", error.message);
+    }
+}
+
 #[test]
 fn an_error_has_the_place_of_its_token() {
     fn position(text: &str) -> Option<u32> {
