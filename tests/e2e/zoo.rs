@@ -69,8 +69,9 @@ fn a_planner_that_eats_everything_is_stopped() {
     ends("planner", "naps", 14, &["idle"]);
     ends("planner", "memory", 14, &["memory"]);
     ends("planner", "recursion", 14, &["wasm-stack"]);
-    ends("planner", "call-flood", 14, &["host-calls"]);
-    ends("planner", "search-flood", 14, &["host-calls"]);
+    // Their calls to the host cost CPU time, too: it depends on the machine which limit is first.
+    ends("planner", "call-flood", 14, &["hit the limit"]);
+    ends("planner", "search-flood", 14, &["hit the limit"]);
     ends("planner", "huge-return", 14, &["planner.plan"]);
 }
 
