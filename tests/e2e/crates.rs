@@ -97,6 +97,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
             "journal",
             "retrieval",
             "semantics",
+            "words",
             "yaml",
         ],
         "grading" => &["app", "core", "files", "grade", "journal", "memory"],
