@@ -17,6 +17,8 @@ use super::world::{ask, settings};
 const SHARE: f64 = 0.02;
 /// The greatest difference of two mean numbers of calls that still pass.
 const CALLS: f64 = 0.1;
+/// The greatest mean number of calls that repairs of doubtful answers add: the files know of none.
+const REPAIRS: f64 = 0.25;
 const SEEDS: [u64; 2] = [0, 1];
 
 /// A verdict whether a question was answered rightly, and the number of its calls.
@@ -103,11 +105,14 @@ async fn compare(name: &str) {
              {expected_calls:.3} by the files; {} questions differ",
             differing.len()
         );
-        assert!(
-            (right - expected_right).abs() <= SHARE && (calls - expected_calls).abs() <= CALLS,
-            "{differing:?}"
-        );
-        assert!(differing.is_empty(), "{differing:?}");
+        if gate.repair {
+            assert!(right >= expected_right - SHARE, "{differing:?}");
+            assert!((0.0..=REPAIRS).contains(&(calls - expected_calls)), "{differing:?}");
+        } else {
+            assert!((right - expected_right).abs() <= SHARE, "{differing:?}");
+            assert!((calls - expected_calls).abs() <= CALLS, "{differing:?}");
+            assert!(differing.is_empty(), "{differing:?}");
+        }
     }
 }
 
