@@ -113,7 +113,7 @@ pub(crate) enum Unfinished {
     Export(String, String),
     /// The plugin's description is unusable.
     About(String),
-    /// The worker has no room for the job.
+    /// The worker is too busy for the job: the reason.
     Unavailable(String),
     Cancelled,
 }

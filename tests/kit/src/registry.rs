@@ -44,7 +44,7 @@ pub enum Guarded {
 /// # Panics
 /// If it is not there and `SYRCH_REQUIRE_OCI` is 1.
 #[must_use]
-#[allow(clippy::disallowed_methods, reason = "tests are told by their environment")]
+#[allow(clippy::disallowed_methods, reason = "the environment configures how tests run")]
 pub fn find_wkg() -> Option<PathBuf> {
     let folder = std::env::var_os("SYRCH_TEST_OCI").map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| crate::repository().join("target/oci"));

@@ -24,7 +24,7 @@ use syrch_core::Limits;
 
 /// The most CPU time of a worker, in seconds. The host starts another long before.
 pub(super) const CPU_SECONDS: u64 = 3_600;
-/// Guests of full memory that have room in a worker at once.
+/// Guests of full memory that a worker holds at once.
 const FULL_GUESTS: u64 = 16;
 /// Memory of a worker besides that of its guests and its stacks, in bytes.
 const OWN_MEMORY: u64 = 1 << 30;

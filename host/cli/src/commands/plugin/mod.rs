@@ -64,7 +64,7 @@ commands! {
     Sign(sign::SignArgs),
     /// Push a plugin to a registry, from where others add it by its address
     ///
-    /// What is pushed is its component, with its signature and the `wants` of its plugin.yml where
+    /// The registry gets its component, with its signature and the `wants` of its plugin.yml where
     /// there are such.
     Push(push::PushArgs),
     /// Write a project for a plugin: sources, tests, the SDK and the contract
