@@ -15,6 +15,7 @@ mod remove;
 mod review;
 mod sheet;
 mod sign;
+mod signed;
 mod test;
 mod watch;
 

@@ -7,6 +7,7 @@ use syrch::syrch_core::text::escape::escape_quotation;
 
 use super::locked;
 use super::sheet::inspect_plugin;
+use super::signed::BundleArgs;
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -16,6 +17,8 @@ use crate::sink::{Format, Grid};
 pub(crate) struct ReviewArgs {
     /// The name of an added plugin
     name: String,
+    #[command(flatten)]
+    bundle: BundleArgs,
 }
 
 impl Run for ReviewArgs {
@@ -25,7 +28,7 @@ impl Run for ReviewArgs {
         // The component in the store has to be the one that was added.
         inspect_plugin(&context, &PluginSource::Builtin(self.name.clone())).await?;
         let (_, mut new, _staged) =
-            locked::examine(&context, &old.source, Some(&self.name), None).await?;
+            locked::examine(&context, &old.source, Some(&self.name), None, &self.bundle).await?;
         new.granted = old.granted.narrow(&new.wanted).map_err(Failure::config)?;
         context.console.clear();
         let lines = locked::describe(&self.name, Some(old), &new);
