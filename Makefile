@@ -34,7 +34,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-python test-page test-cluster dist test-packages live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-oci test-python test-page test-cluster dist test-packages live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -123,6 +123,11 @@ test-languages: target
 test-mcp:
 	sh tests/mcp/install.sh
 	SYRCH_REQUIRE_MCP=1 $(CARGO) test --workspace --test e2e -- mcp
+
+# Plugins in a registry, with wkg as the judge, which the script builds in target/oci (from crates.io).
+test-oci:
+	sh tests/oci/install.sh
+	SYRCH_REQUIRE_OCI=1 $(CARGO) test --workspace --test e2e -- registry
 
 # The Python package: its wheel is built in the profile of the tests and installed in target/python with what its tests need from PyPI. The tests of
 # PostgreSQL take the system's server, those of MariaDB what `make test-databases` has installed; where there is none they are skipped, and named.

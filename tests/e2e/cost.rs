@@ -89,7 +89,7 @@ async fn a_compilation_ends_at_its_limits_of_cpu_time_and_memory() {
             program: PathBuf::from(env!("CARGO_BIN_EXE_syrch-host")),
             arguments: vec!["__compile-component".into()],
         };
-        let compile = CompileSettings { cache: None, process: Some(process) };
+        let compile = CompileSettings { cache: None, process: Some(process), worker: None };
         let settings = Settings { compile, limits, ..Settings::default() };
         match syrch::plugins::inspect(&PluginSource::File(plugin.clone()), &settings, &Silent).await
         {

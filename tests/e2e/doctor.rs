@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use serde_json::Value;
+use syrch::plugins::WorkerProcess;
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 
 use crate::bad_input::{Place, finish, read_streams};
@@ -37,9 +38,23 @@ fn check(document: &Value, name: &str) -> [String; 3] {
 
 #[test]
 fn every_hostile_plugin_is_contained() {
+    assert_contained("doctor --sandbox --isolate none --format json");
+}
+
+/// In a worker process, which tries what it must not be able to do itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_hostile_plugin_is_contained_in_a_worker() {
+    let document = assert_contained("doctor --sandbox --isolate process --format json");
+    let cases = document["cases"].as_array().unwrap();
+    let tried = cases.iter().filter(|case| case["name"] == "process");
+    assert!(tried.filter(|case| case["ended"] != "").count() >= 12, "{document}");
+}
+
+fn assert_contained(words: &str) -> Value {
     let place = Place::new();
     let state = place.path().join("state");
-    let mut command = place.words("doctor --sandbox --format json");
+    let mut command = place.words(words);
     // It spins for some 20 seconds of CPU time, which a busy machine has in minutes.
     let output = command.env("SYRCH_STATE_DIR", &state).output().unwrap();
     let (stdout, stderr) = read_streams(&output);
@@ -59,6 +74,7 @@ fn every_hostile_plugin_is_contained() {
     let left = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name());
     let left: Vec<_> = left.filter(|name| name.to_string_lossy().ends_with("wasm")).collect();
     assert!(left.is_empty(), "{left:?}");
+    document
 }
 
 #[test]
@@ -76,6 +92,7 @@ fn a_first_run_is_well_and_leaves_nothing() {
         "config",
         "plugins",
         "compiled",
+        "isolation",
         "history",
         "endpoint",
         "database",
@@ -95,6 +112,14 @@ fn a_first_run_is_well_and_leaves_nothing() {
         check(&document, "database")[1].contains("3 tables and 0 views, rollback journal"),
         "{document}"
     );
+    let where_plugins_run = &check(&document, "isolation")[1];
+    let words = match WorkerProcess::is_supported() {
+        true => "in processes of their own",
+        false => "in this process",
+    };
+    assert!(where_plugins_run.contains(words), "{document}");
+    let mut command = place.words("doctor --db shop.sqlite --isolate none");
+    assert!(check(&examine(&mut command, 0), "isolation")[1].contains("in this process"));
     assert!(check(&document, "endpoint")[1].contains("offline"));
     assert!(check(&document, "terminal")[1].contains("standard output is no terminal"));
     assert!(!state.exists());

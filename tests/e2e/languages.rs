@@ -78,9 +78,17 @@ fn run_command(command: &mut Command) -> Said {
     Said::from_output(command.output().unwrap())
 }
 
-/// Every case of a folder gives what its golden file says.
+/// Every case of a folder gives what its golden file says, in the host's process and in a worker.
 fn passes(component: &Path, cases: &Path) {
+    passes_in("none", component, cases);
+    if cfg!(target_os = "linux") {
+        passes_in("process", component, cases);
+    }
+}
+
+fn passes_in(process: &str, component: &Path, cases: &Path) {
     let mut command = host();
+    command.env("SYRCH_ISOLATE", process);
     command.args(["plugin", "test", "--format", "json"]).arg(component).arg("--cases").arg(cases);
     let said = run_command(&mut command);
     let expected = names(cases, ".yml").len();

@@ -38,6 +38,8 @@ mod files_of_rows;
 mod forged;
 mod grid;
 mod idiom;
+#[cfg(target_os = "linux")]
+mod isolate;
 mod languages;
 mod linking;
 mod live;
@@ -58,6 +60,7 @@ mod projects;
 mod prompt;
 mod readme;
 mod recorded;
+mod registry;
 mod replay;
 mod resume;
 mod retrieval;
@@ -86,9 +89,19 @@ fn host() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_syrch-host"));
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        if ["SYRCH_", "OPENAI_", "ANTHROPIC_", "PG", "DATABRICKS_", "ARM_", "AZURE_", "SPARK_"]
-            .iter()
-            .any(|start| name.starts_with(start))
+        if [
+            "SYRCH_",
+            "OPENAI_",
+            "ANTHROPIC_",
+            "PG",
+            "DATABRICKS_",
+            "ARM_",
+            "AZURE_",
+            "SPARK_",
+            "DOCKER_",
+        ]
+        .iter()
+        .any(|start| name.starts_with(start))
         {
             command.env_remove(&*name);
         }

@@ -558,7 +558,7 @@ fn the_help_is_as_it_was() {
     let mut text = help(&[]).split("\nOptions:\n").next().unwrap().to_owned();
     let commands = [
         "list", "inspect", "check", "call", "test", "add", "review", "grants", "remove", "sign",
-        "new", "build", "watch",
+        "push", "new", "build", "watch",
     ];
     for command in commands {
         let help = help(&[command]);

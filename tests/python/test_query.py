@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -39,8 +41,40 @@ def test_a_plugin_in_a_file_is_compiled_and_asked(shop: Path, tmp_path: Path) ->
     plugin = tmp_path / "mine.wasm"
     # A section of its own, so that it is no built-in one, whose code is there.
     plugin.write_bytes((ROOT / "plugins/refine.wasm").read_bytes() + b"\0\5\4mine")
-    answer = query("How many customers are there?", shop, plugins={"solver": str(plugin)})
-    assert list(answer.data) == [(240,)]
+    answers = [
+        query("How many customers are there?", shop, plugins={"solver": str(plugin)}, isolate=where)
+        for where in ("none", "auto")
+    ]
+    assert [list(answer.data) for answer in answers] == [[(240,)]] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can bound the process of a plugin")
+def test_a_plugin_in_a_file_runs_in_a_process_of_its_own(shop: Path, tmp_path: Path) -> None:
+    """It is the program of the package, and ends with the host."""
+    plugin = tmp_path / "mine.wasm"
+    plugin.write_bytes((ROOT / "plugins/refine.wasm").read_bytes() + b"\0\5\4mine")
+    for where, number in (("process", 1), ("auto", 1), ("none", 0)):
+        with Host(shop, plugins={"solver": str(plugin)}, isolate=where) as host:
+            assert list(host.ask("How many customers are there?").data) == [(240,)]
+            assert len(workers()) == number, where
+        until = time.monotonic() + 60
+        while workers() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert workers() == []
+
+
+def workers() -> list[int]:
+    """Returns the child processes of this one that run plugins."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes()
+            parent = (folder / "stat").read_text().rsplit(") ")[-1].split()[1]
+        except OSError:
+            continue
+        if b"__run-plugin" in command and int(parent) == os.getpid():
+            found.append(int(folder.name))
+    return found
 
 
 def test_progress_goes_to_standard_error(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +102,7 @@ def test_progress_goes_to_standard_error(shop: Path, capfd: pytest.CaptureFixtur
         ({"base_url": "http://127.0.0.1:9/v1", "model": "m"}, errors.ModelError, "127.0.0.1"),
         ({"tables": "nothing"}, errors.DatabaseError, "nothing"),
         ({"plugins": {"cook": "x"}}, errors.ConfigurationError, "cook"),
+        ({"isolate": "jail"}, errors.ConfigurationError, "jail"),
         ({"max_rows": "many"}, errors.ConfigurationError, "max_rows is 'many'; it is a whole"),
         ({"max_attempts": True}, errors.ConfigurationError, "max_attempts is True"),
         ({"max_calls": 1.5}, errors.ConfigurationError, "max_calls is 1.5"),

@@ -59,8 +59,7 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         let Ok(bytes) = read_component(&path, &settings.limits) else { continue };
         let digest = digest(&bytes);
         let Some(grants) = lock.grants(&digest)? else { continue };
-        let known = lock.plugins().iter().find(|(_, one)| one.digest == digest);
-        let name = known.map_or("", |(name, _)| name.as_str());
+        let name = lock.find_component(&digest).map_or("", |(name, _)| name.as_str());
         if grants.cost_micros.is_some()
             && let Err(Error::Unpriced { model }) = check_prices(&settings.model)
         {
@@ -128,6 +127,7 @@ mod tests {
             digest: digest.clone(),
             bytes: component.len() as u64,
             source: PathBuf::from("hostile.wasm"),
+            manifest: None,
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
             key: None,
@@ -180,6 +180,7 @@ mod tests {
                     digest,
                     bytes: component.len() as u64,
                     source: PathBuf::from("x.wasm"),
+                    manifest: None,
                     roles: vec![Role::Solver],
                     contract: "0.1.0".to_owned(),
                     key: None,

@@ -42,8 +42,11 @@ pub struct Locked {
     pub digest: String,
     /// The size of its component.
     pub bytes: u64,
-    /// The file or folder that it was added from.
+    /// The file or folder that it was added from, or its address in a registry, as `oci://…`.
     pub source: PathBuf,
+    /// The digest of its manifest in the registry that it was added from, as `sha256:…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
     /// The roles that it implements.
     pub roles: Vec<Role>,
     /// The version of the contract that it was compared with.
@@ -151,6 +154,10 @@ fn read_plugins<'de, D: Deserializer<'de>>(
                 }
                 let locked: Locked = map.next_value()?;
                 locked.check(&name).map_err(A::Error::custom)?;
+                if let Some((other, _)) = find_component(&plugins, &locked.digest) {
+                    let why = format!("the component of `{name}` is that of `{other}`");
+                    return Err(A::Error::custom(why));
+                }
                 plugins.insert(name, locked);
             }
             Ok(plugins)
@@ -164,11 +171,15 @@ impl Locked {
     /// Checks what its form does not say.
     fn check(&self, name: &str) -> Result<(), String> {
         // It is a part of a path, and compared with what is computed, in lower case.
-        let mut digits = self.digest.bytes();
-        let is_hex = digits.all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if self.digest.len() != 64 || !is_hex {
+        if !is_hex(&self.digest) {
             return Err(format!(
                 "the digest of `{name}` is none: it has 64 digits of hex in lower case"
+            ));
+        }
+        let hex = self.manifest.as_ref().map(|text| text.strip_prefix("sha256:"));
+        if hex.is_some_and(|hex| !hex.is_some_and(is_hex)) {
+            return Err(format!(
+                "the manifest of `{name}` is none: it is `sha256:` and 64 digits of hex"
             ));
         }
         if self.key.as_ref().is_some_and(|key| !is_key(key)) {
@@ -190,6 +201,19 @@ impl Locked {
             None => Ok(()),
         }
     }
+}
+
+/// Returns whether a text has the form of a digest.
+fn is_hex(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
+/// The plugin of a component, with its name.
+fn find_component<'a>(
+    plugins: &'a BTreeMap<String, Locked>,
+    digest: &str,
+) -> Option<(&'a String, &'a Locked)> {
+    plugins.iter().find(|(_, one)| one.digest == digest)
 }
 
 /// Returns whether a text has the form of a key.
@@ -252,7 +276,8 @@ impl Lock {
     /// Other plugins stay as they are in the file.
     ///
     /// # Errors
-    /// When the plugin was changed since, or the lock cannot be written; it is then as it was.
+    /// When the plugin was changed since, its component has another name, or the lock cannot be
+    /// written; it is then as it was.
     pub fn insert(
         &mut self,
         name: &str,
@@ -267,13 +292,19 @@ impl Lock {
                 let why = format!("another command has changed `{name}` meanwhile");
                 return Err(Error::LockRace { path: path.display().to_string(), why });
             }
+            // A plugin is its bytes: under two names it would be unclear what it is granted.
+            let other = find_component(plugins, &locked.digest).filter(|(other, _)| *other != name);
+            if let Some((other, _)) = other {
+                let why = format!("the component of `{name}` was added as `{other}`");
+                return Err(Error::Config(why));
+            }
             plugins.insert(name.to_owned(), locked);
             let moved = staged.map_or(Ok(()), |staged| std::fs::rename(staged, &place));
             moved.map_err(|error| wrong(&place, error))
         })
     }
 
-    /// Writes the lock without a plugin, and removes its component if no other has it.
+    /// Writes the lock without a plugin, and removes its component.
     ///
     /// # Errors
     /// When there is no such plugin, or the lock cannot be written.
@@ -349,23 +380,19 @@ impl Lock {
         self.plugins.get(name).ok_or_else(|| unknown(&self.path, name))
     }
 
-    /// The grants of the plugin of a digest; `None` if it was not added. Of several names for one
-    /// plugin, only what all of them are granted counts.
+    /// The plugin of a component, with its name; `None` if it was not added.
+    pub(crate) fn find_component(&self, digest: &str) -> Option<(&String, &Locked)> {
+        find_component(&self.plugins, digest)
+    }
+
+    /// The grants of the plugin of a digest; `None` if it was not added.
     ///
     /// # Errors
-    /// When these grants name tables and have none in common.
+    /// When they name tables, and none that the plugin asks for.
     pub fn grants(&self, digest: &str) -> Result<Option<Grants>, Error> {
-        let mut all: Option<Grants> = None;
-        for (name, one) in self.plugins.iter().filter(|(_, one)| one.digest == digest) {
-            let granted = one
-                .granted
-                .narrow(&one.wanted)
-                .and_then(|own| all.as_ref().map_or(Ok(own.clone()), |all| own.narrow(all)));
-            let granted = granted
-                .map_err(|why| wrong(&self.path, format!("the grants of `{name}`: {why}")))?;
-            all = Some(granted);
-        }
-        Ok(all)
+        let Some((name, one)) = self.find_component(digest) else { return Ok(None) };
+        let granted = one.granted.narrow(&one.wanted).map(Some);
+        granted.map_err(|why| wrong(&self.path, format!("the grants of `{name}`: {why}")))
     }
 }
 
@@ -429,6 +456,7 @@ mod tests {
             digest: digest.to_owned(),
             bytes: 1,
             source: "x.wasm".into(),
+            manifest: None,
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
             key: None,
@@ -446,17 +474,21 @@ mod tests {
         assert!(lock.plugins().is_empty());
         let one = "a".repeat(64);
         lock.insert("short", None, lock_plugin(&one, &["llm", "rows=none"]), None).unwrap();
-        lock.insert("again", None, lock_plugin(&one, &["llm", "sql"]), None).unwrap();
+        let other = "b".repeat(64);
+        let mut again = lock_plugin(&other, &["llm", "sql"]);
+        again.manifest = Some(format!("sha256:{one}"));
+        lock.insert("again", None, again, None).unwrap();
         assert_eq!(Lock::read(&path).unwrap(), lock);
-        // Two names of one plugin: neither adds to the other.
         assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm", "rows=none"]));
-        assert_eq!(lock.grants(&"b".repeat(64)).unwrap(), None);
+        assert_eq!(lock.grants(&"c".repeat(64)).unwrap(), None);
         let text = std::fs::read_to_string(&path).unwrap();
         let upper = "A".repeat(64);
         for (from, to, why) in [
             ("syrch.lock/1", "syrch.lock/9", "is of the form"),
-            (one.as_str(), "../../evil", "is none"),
-            (one.as_str(), upper.as_str(), "in lower case"),
+            (other.as_str(), "../../evil", "the digest of `again` is none"),
+            (other.as_str(), upper.as_str(), "in lower case"),
+            (other.as_str(), one.as_str(), "the component of `short` is that of `again` at line "),
+            ("sha256:", "md5:", "the manifest of `again` is none"),
             ("\"bytes\"", "\"trust\"", "is no lock"),
             ("rows=none", "rows=all", "is no lock"),
             ("\"again\"", "\"short\"", "the plugin `short` stands twice at line "),
@@ -470,6 +502,27 @@ mod tests {
         }
         std::fs::write(&path, text).unwrap();
         assert!(lock.remove("short").is_ok() && lock.remove("short").is_err());
+        assert_eq!(lock.grants(&one).unwrap(), None);
+    }
+
+    #[test]
+    fn a_component_has_one_name() {
+        let scratch = syrch_kit::scratch();
+        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
+        let one = "a".repeat(64);
+        let first = lock_plugin(&one, &["llm"]);
+        lock.insert("first", None, first.clone(), None).unwrap();
+        let before = std::fs::read(lock.path()).unwrap();
+        let wider = lock_plugin(&one, &["llm", "sql"]);
+        let error = lock.insert("second", None, wider.clone(), None).unwrap_err().to_string();
+        assert_eq!(error, "the component of `second` was added as `first`");
+        // An update of another plugin may not become this one either.
+        let second = lock_plugin(&"b".repeat(64), &["llm"]);
+        lock.insert("second", None, second.clone(), None).unwrap();
+        assert!(lock.insert("second", Some(&second), wider.clone(), None).is_err());
+        lock.remove("second").unwrap();
+        assert_eq!(std::fs::read(lock.path()).unwrap(), before);
+        lock.insert("first", Some(&first), wider, None).unwrap();
         assert_eq!(lock.grants(&one).unwrap().unwrap(), grants(&["llm", "sql"]));
     }
 
@@ -520,19 +573,6 @@ mod tests {
     }
 
     #[test]
-    fn grants_without_a_common_table_are_an_error_and_not_all_tables() {
-        let scratch = syrch_kit::scratch();
-        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
-        let one = "a".repeat(64);
-        lock.insert("first", None, lock_plugin(&one, &["tables=orders"]), None).unwrap();
-        lock.insert("second", None, lock_plugin(&one, &["tables=customers"]), None).unwrap();
-        let error = lock.grants(&one).unwrap_err().to_string();
-        for part in ["`second`", "tables=orders", "tables=customers"] {
-            assert!(error.contains(part), "{part}: {error}");
-        }
-    }
-
-    #[test]
     fn a_lock_that_could_not_be_read_again_is_not_written() {
         let scratch = syrch_kit::scratch();
         let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
@@ -564,7 +604,7 @@ mod tests {
             let path = path.clone();
             std::thread::spawn(move || {
                 let mut lock = Lock::read(&path).unwrap();
-                let locked = lock_plugin(&"c".repeat(64), &["llm"]);
+                let locked = lock_plugin(&number.to_string().repeat(64), &["llm"]);
                 lock.insert(&format!("plugin-{number}"), None, locked, None).unwrap();
             })
         });

@@ -3,8 +3,8 @@
 use syrch_core::roles::Role;
 use syrch_core::text;
 pub use syrch_runtime::{
-    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, NameCheck, Toolchain,
-    check_names, compile_component, port_names,
+    CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, NameCheck, Probed,
+    Toolchain, WorkerProcess, check_names, compile_component, port_names, run_worker,
 };
 use syrch_runtime::{Origin, Plugin, Runtime, digest, producers, read_component};
 
@@ -81,6 +81,24 @@ pub async fn inspect(
     let runtime = runtime(settings)?;
     let source = &granted::resolve(source, settings)?;
     Ok(inspection(source, &load(&runtime, source, observer).await?, settings))
+}
+
+/// Has the worker process of a plugin try what it must not be able to do, such as to open a file.
+///
+/// # Errors
+/// When there is no such plugin, it is refused, or [`CompileSettings::worker`] names no process
+/// that runs it.
+pub async fn probe_worker(
+    source: &PluginSource,
+    settings: &Settings,
+) -> Result<Vec<Probed>, Error> {
+    let runtime = runtime(settings)?;
+    let plugin = load(&runtime, source, &crate::Silent).await?;
+    match plugin.probe_worker().await {
+        Some(Ok(probed)) => Ok(probed),
+        Some(Err(error)) => Err(Error::Internal(error.to_string())),
+        None => Err(Error::Internal(format!("plugin `{source}` has no worker process"))),
+    }
 }
 
 /// The facts on a component that can be read from its bytes before it is loaded.

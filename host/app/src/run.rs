@@ -404,7 +404,7 @@ impl Host {
             // Grants that contradict each other are an error before a search starts; here they
             // are none. So are those that were withdrawn since the host was opened.
             let granted = lock.current_grants(&digest);
-            let known = lock.plugins().iter().find(|(_, locked)| locked.digest == digest);
+            let known = lock.find_component(&digest);
             let imports = one.plugin().imports().iter().map(String::as_str);
             let wanted = known.map(|(_, locked)| locked.wanted.clone());
             let access = Access {

@@ -8,10 +8,13 @@ use std::path::PathBuf;
 
 use syrch::Provider;
 use syrch::databases::Executor;
-use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
+use syrch::plugins::{CodeCache, CompileProcess, CompileSettings, WorkerProcess};
 use syrch::secrecy::SecretString;
 
 use crate::failure::{Failure, Outcome};
+
+/// The binary that runs, also when another has taken its place.
+const OWN_BINARY: &str = "/proc/self/exe";
 
 /// The user's state directory, below the home.
 const STATE: &str = ".local/state";
@@ -50,6 +53,8 @@ pub(crate) struct Environment {
     pub(crate) cache_home: Option<PathBuf>,
     /// `XDG_STATE_HOME`, when it is absolute.
     pub(crate) state_home: Option<PathBuf>,
+    /// The folder of docker's configuration, from `DOCKER_CONFIG`.
+    pub(crate) docker_config: Option<PathBuf>,
     /// True if the terminal cannot redraw a line: `TERM=dumb`.
     pub(crate) dumb_terminal: bool,
     /// True if `NO_COLOR` asks for no colour.
@@ -108,6 +113,7 @@ impl Environment {
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),
+            docker_config: path("DOCKER_CONFIG"),
             dumb_terminal: std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
             no_color: path("NO_COLOR").is_some(),
         }
@@ -160,6 +166,13 @@ impl Environment {
         self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
     }
 
+    /// The file of the user's credentials at registries, as docker has it: in `DOCKER_CONFIG`, else
+    /// `~/.docker`. `None` if there is no home.
+    pub(crate) fn registry_credentials(&self) -> Option<PathBuf> {
+        let below_home = self.home.as_ref().map(|home| home.join(".docker"));
+        Some(self.docker_config.clone().or(below_home)?.join("config.json"))
+    }
+
     /// Returns the settings for compiling plugins: third-party ones by this very binary in a
     /// process of its own, where that can be bounded.
     pub(crate) fn compile(&self) -> CompileSettings {
@@ -173,11 +186,18 @@ impl Environment {
             .collect();
         let cache = self.cache_dir().map(|folder| CodeCache { folder, keys });
         let process = CompileProcess::IS_SUPPORTED.then(|| CompileProcess {
-            // The binary that runs, also when another has taken its place.
-            program: PathBuf::from("/proc/self/exe"),
+            program: PathBuf::from(OWN_BINARY),
             arguments: vec![CompileProcess::COMMAND.into()],
         });
-        CompileSettings { cache, process }
+        CompileSettings { cache, process, worker: None }
+    }
+
+    /// The command that runs this very binary as the worker of a plugin.
+    pub(crate) fn worker() -> WorkerProcess {
+        WorkerProcess {
+            program: PathBuf::from(OWN_BINARY),
+            arguments: vec![WorkerProcess::COMMAND.into()],
+        }
     }
 
     fn folder(&self, own: &str, base: Option<&PathBuf>, below_home: &str) -> Option<PathBuf> {

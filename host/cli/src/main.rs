@@ -25,14 +25,14 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use syrch::databases::database_files;
 use syrch::imports::{ImportProgress, Imported, Note, Progress};
-use syrch::plugins::CompileProcess;
+use syrch::plugins::{CompileProcess, WorkerProcess};
 use syrch::settings::PluginSource;
 use syrch::strategies;
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::text::few;
 
 use args::{Cli, Global};
-use commands::{Command, Context, PLUGIN, Run, compile_component};
+use commands::{Command, Context, PLUGIN, Run, compile_component, run_plugin};
 use config::{Config, Given};
 use console::interrupt::Interrupt;
 use console::{Color, Console, logging};
@@ -52,6 +52,9 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|first| first == CompileProcess::COMMAND) {
         return compile_component::run(&arguments[2..]);
+    }
+    if arguments.get(1).is_some_and(|first| first == WorkerProcess::COMMAND) {
+        return run_plugin::run();
     }
     let environment = Environment::read();
     let exit = match Cli::read(arguments.iter().cloned()) {

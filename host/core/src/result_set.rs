@@ -58,6 +58,14 @@ impl std::fmt::Debug for Known {
     }
 }
 
+impl Default for ResultSet {
+    /// A result without columns and rows.
+    fn default() -> Self {
+        let schema = SchemaRef::new(arrow_schema::Schema::empty());
+        Self::new(schema, Vec::new(), false, Vec::new(), String::new())
+    }
+}
+
 impl ResultSet {
     /// Creates a result of batches that all have this schema. `truncated` is whether a cap cut it;
     /// `warnings` are for the reader, and the first of them says which cap cut a truncated result.

@@ -127,7 +127,7 @@ pub struct Linked {
 }
 
 /// A finished dependency of a task.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Parent {
     /// The task that ended.
     pub task: Task,
@@ -138,7 +138,7 @@ pub struct Parent {
 }
 
 /// The result of a finished task.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum Output {
     /// Rows under a name that may stand in FROM.
     Relation {
@@ -146,7 +146,8 @@ pub enum Output {
         name: String,
         /// The candidate that was accepted.
         candidate: Box<Candidate>,
-        /// The rows of that candidate.
+        /// The rows of that candidate, which are not serialised.
+        #[serde(skip)]
         results: Arc<ResultSet>,
     },
     /// The hits of a retrieval task.
@@ -169,16 +170,17 @@ pub struct Outcome {
 }
 
 /// A candidate with its rows.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Rival {
     /// The statement and what is known about it.
     pub candidate: Candidate,
-    /// The rows of the statement.
+    /// The rows of the statement, which are not serialised.
+    #[serde(skip)]
     pub results: Arc<ResultSet>,
 }
 
 /// A finished task with its rows.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Finished {
     /// The name that may stand in FROM.
     pub name: String,
@@ -188,7 +190,8 @@ pub struct Finished {
     pub candidate: Candidate,
     /// The other candidates, best first.
     pub others: Vec<Candidate>,
-    /// The accepted candidate's rows.
+    /// The accepted candidate's rows, which are not serialised.
+    #[serde(skip)]
     pub results: Arc<ResultSet>,
 }
 

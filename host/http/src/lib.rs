@@ -1,8 +1,10 @@
 //! Functions that the clients of HTTP servers share: to make a client, to recognize this machine's
-//! addresses, to read how long a server asks to wait, and to read a body up to a bound.
+//! addresses and private networks, to read how long a server asks to wait, and to read a body up to
+//! a bound.
 
 mod address;
 mod delay;
+mod network;
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -11,6 +13,7 @@ use reqwest::{Client, ClientBuilder, Response, Url};
 
 pub use address::{is_exposed, is_loopback, resolve_locally};
 pub use delay::retry_after;
+pub use network::Network;
 
 /// The limit on the time to connect.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -38,10 +38,10 @@ pub enum Error {
         /// The error that the system reported.
         reason: String,
     },
-    /// The file beside a component is no signature.
+    /// The signature of a component cannot be read.
     #[error("`{path}` {why}")]
     Signature {
-        /// The path of the file.
+        /// The path of the file, or the address in a registry.
         path: String,
         /// A description of what is wrong with it.
         why: String,
@@ -93,6 +93,28 @@ pub enum Error {
         /// The line.
         line: String,
     },
+    /// An address of a registry is none.
+    #[error("`{text}` is no address of a registry: {why}")]
+    Address {
+        /// The text that was given.
+        text: String,
+        /// A description of what is wrong with it.
+        why: String,
+    },
+    /// A registry cannot be reached, or answers otherwise than it should.
+    #[error("the registry `{host}` {why}")]
+    Registry {
+        /// The registry's host.
+        host: String,
+        /// The rest of the sentence. Nothing of it is the registry's own text.
+        why: String,
+    },
+    /// A registry refuses the user.
+    #[error("the registry `{host}` refuses the request")]
+    RegistryDenied {
+        /// The registry's host.
+        host: String,
+    },
     /// The build was stopped while a tool ran.
     #[error("stopped")]
     Stopped,
@@ -113,6 +135,11 @@ impl Error {
     /// The error about a file.
     pub(crate) fn file(path: &Path, reason: impl ToString) -> Self {
         Self::File { path: path.display().to_string(), reason: reason.to_string() }
+    }
+
+    /// The error about a registry.
+    pub(crate) fn registry(host: &str, why: String) -> Self {
+        Self::Registry { host: host.to_owned(), why }
     }
 
     /// Returns the advice on what to do about it.
@@ -146,6 +173,11 @@ impl Error {
             Self::NoWheel { .. } => {
                 "with --no-scripts a line is a package of the registry with its versions, such as \
                  `componentize-py==0.25.1` or `\"esbuild\": \"0.28.2\"`"
+            }
+            Self::Address { .. } => "such as `oci://ghcr.io/you/votes:1.0`",
+            Self::RegistryDenied { .. } => {
+                "it may be private, or not be there: `docker login` writes your name and password \
+                 to ~/.docker/config.json, and --auth-file names another such file"
             }
             Self::Definition(_) => {
                 "plugin.yml has `name`, `language`, `roles`, and perhaps `entry`, `sdk` and `wants`"

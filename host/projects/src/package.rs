@@ -121,7 +121,8 @@ fn check_bundle(text: Vec<u8>, path: String) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-fn parse_signature(text: &[u8], path: String) -> Result<Signature, Error> {
+/// Reads a signature that stands at a path or an address.
+pub(crate) fn parse_signature(text: &[u8], path: String) -> Result<Signature, Error> {
     Signature::parse(text).map_err(|why| Error::Signature { path, why })
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use syrch::audit::Audit;
 use syrch::databases::Executor;
 use syrch::lock::Lock;
-use syrch::plugins::{CompileProcess, CompileSettings};
+use syrch::plugins::{CompileProcess, CompileSettings, WorkerProcess};
 use syrch::settings::PriceSettings;
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::RowsGrant;
@@ -43,6 +43,7 @@ pub(crate) struct HostOptions {
     plugins: BTreeMap<Role, String>,
     params: BTreeMap<Role, Map<String, Value>>,
     trust: Vec<PathBuf>,
+    isolate: Option<String>,
     rows: Option<String>,
     semantics: Vec<PathBuf>,
     notes: Option<PathBuf>,
@@ -210,7 +211,28 @@ impl HostOptions {
             program,
             arguments: vec![CompileProcess::COMMAND.into()],
         });
+        settings.compile.worker = self.choose_worker()?;
         Ok(())
+    }
+
+    /// Returns the command of plugins' workers; `None` if plugins run in this process.
+    fn choose_worker(&self) -> Result<Option<WorkerProcess>, Error> {
+        let program = self.compiler.clone().filter(|_| WorkerProcess::is_supported());
+        match (self.isolate.as_deref().unwrap_or("auto"), program) {
+            ("auto" | "process", Some(program)) => Ok(Some(WorkerProcess {
+                program,
+                arguments: vec![WorkerProcess::COMMAND.into()],
+            })),
+            ("auto", None) | ("none", _) => Ok(None),
+            ("process", None) => Err(Error::Config(
+                "`isolate` is process, which takes Linux 5.13 with Landlock and seccomp, or later, \
+                 and the program of this package"
+                    .to_owned(),
+            )),
+            (other, _) => Err(Error::Config(format!(
+                "`isolate` is {other}; it is one of auto, none, process"
+            ))),
+        }
     }
 
     /// Checks that the address is of the kind of engine that was asked for.

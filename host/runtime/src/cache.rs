@@ -221,7 +221,7 @@ fn key(path: &Path) -> Option<[u8; KEY]> {
 
 /// Maps the code of an authentic file by its descriptor, so that it is the file that was checked.
 #[cfg(target_os = "linux")]
-fn map(engine: &Engine, file: File) -> Option<Component> {
+pub(crate) fn map(engine: &Engine, file: File) -> Option<Component> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     Engine::detect_precompiled_file(&path).ok()??;
@@ -234,7 +234,7 @@ fn map(engine: &Engine, file: File) -> Option<Component> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn map(engine: &Engine, mut file: File) -> Option<Component> {
+pub(crate) fn map(engine: &Engine, mut file: File) -> Option<Component> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     load_copy(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)

@@ -166,6 +166,15 @@ pub(crate) fn role_error(
     }
 }
 
+/// The error of a call for which no worker process can be started.
+pub(crate) fn no_worker(plugin: &str, error: &std::io::Error) -> RoleError {
+    let reason = format!("its worker process cannot be started: {error}");
+    RoleError::Unavailable {
+        plugin: plugin.to_owned(),
+        reason: text::clip(&reason, 200).to_owned(),
+    }
+}
+
 /// Describes the exports of a component without the role, for a message.
 fn and_exports(exports: &[String]) -> String {
     if exports.is_empty() {

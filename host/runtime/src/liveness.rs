@@ -27,11 +27,16 @@ struct Inner {
 
 impl Liveness {
     pub(crate) fn new() -> Self {
-        let inner = Inner {
-            waiting: AtomicBool::new(false),
-            meter: Meter::new(),
-            slice: TimeSlice::default(),
-        };
+        Self::with(Meter::new())
+    }
+
+    /// The liveness of a guest in another process.
+    pub(crate) fn from_reports() -> Self {
+        Self::with(Meter::from_reports())
+    }
+
+    fn with(meter: Meter) -> Self {
+        let inner = Inner { waiting: AtomicBool::new(false), meter, slice: TimeSlice::default() };
         Self(Arc::new(inner))
     }
 

@@ -16,8 +16,11 @@ use crate::compile::CompileProcess;
 use crate::component::{self, Contract};
 use crate::contract::{Port, ports_of};
 use crate::engine::{Ticker, engine};
+use crate::isolate::Worker;
 use crate::plugin::{Inner, Plugin};
+use crate::process::WorkerProcess;
 use crate::release::ReleaseThread;
+use crate::session::Guest;
 use crate::slices::TimeSlices;
 use crate::state::State;
 use crate::{LoadError, ports, read, signature};
@@ -38,6 +41,7 @@ pub struct Runtime {
     limits: Arc<Limits>,
     cache: Option<CompiledCache>,
     process: Option<CompileProcess>,
+    worker: Option<WorkerProcess>,
     /// Allows one child at a time: each may use as much memory as the limit allows.
     compiling: Semaphore,
     loading: Semaphore,
@@ -47,7 +51,7 @@ pub struct Runtime {
     _ticker: Ticker,
 }
 
-/// The settings for compiling components and caching their code.
+/// The settings for compiling components, caching their code and running it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompileSettings {
     /// The place where compiled code is cached; `None` compiles anew at each start.
@@ -55,6 +59,8 @@ pub struct CompileSettings {
     /// The process that compiles third-party components; `None` compiles in this process, bounded
     /// by time and by checks of the code alone.
     pub process: Option<CompileProcess>,
+    /// The process that runs third-party components; `None` runs them in this process.
+    pub worker: Option<WorkerProcess>,
 }
 
 impl CompileSettings {
@@ -66,7 +72,7 @@ impl CompileSettings {
             folder: folder.join("cache"),
             keys: vec![folder.join("state").join("compiled.key")],
         };
-        Self { cache: Some(cache), process: None }
+        Self { cache: Some(cache), process: None, worker: None }
     }
 }
 
@@ -121,6 +127,7 @@ struct Loaded {
     roles: Vec<Role>,
     imports: Vec<String>,
     has_known_schema: bool,
+    origin: Origin,
 }
 
 impl Runtime {
@@ -144,6 +151,7 @@ impl Runtime {
             limits: Arc::new(limits),
             cache: compile.cache.as_ref().and_then(CompiledCache::open),
             process: compile.process.clone().filter(|_| CompileProcess::IS_SUPPORTED),
+            worker: compile.worker.clone(),
             compiling: Semaphore::new(1),
             loading: Semaphore::new(LOADING),
             capacity: Capacity::new(Size::for_searches(searches)),
@@ -178,11 +186,9 @@ impl Runtime {
         let roles = roles_from_exports(&exports)?;
         let imports = ports_from_imports(&imports, &roles)?;
         let component = self.get_or_compile(&digest, bytes, origin, compiling).await?;
-        self.describe(
-            name,
-            Loaded { component, digest, size, roles, imports, has_known_schema: false },
-        )
-        .await
+        let has_known_schema = false;
+        let loaded = Loaded { component, digest, size, roles, imports, has_known_schema, origin };
+        self.describe(name, loaded).await
     }
 
     /// Loads a component that was compiled when the host was built. `None` when the code does not
@@ -215,7 +221,9 @@ impl Runtime {
         let imports = ports_from_imports(&imports, &roles)?;
         let digest = known.digest.to_owned();
         let size = known.size;
-        let loaded = Loaded { component, digest, size, roles, imports, has_known_schema: true };
+        let has_known_schema = true;
+        let origin = Origin::BuiltIn;
+        let loaded = Loaded { component, digest, size, roles, imports, has_known_schema, origin };
         self.describe(name, loaded).await.map(Some)
     }
 
@@ -228,13 +236,19 @@ impl Runtime {
 
     /// Links a component and asks it for its description.
     async fn describe(&self, name: &str, loaded: Loaded) -> Result<Plugin, LoadError> {
-        let Loaded { component, digest, size, roles, imports, has_known_schema } = loaded;
+        let Loaded { component, digest, size, roles, imports, has_known_schema, origin } = loaded;
         let resources = component.resources_required().ok_or_else(|| LoadError::Import {
             import: "a core module".to_owned(),
             detail: "the host offers interfaces, not modules".to_owned(),
         })?;
-        let inner = Inner {
-            pre: self.link(&component)?,
+        let pre = self.link(&component)?;
+        let process = self.worker.as_ref().filter(|_| origin == Origin::ThirdParty);
+        let worker = process.map(|process| {
+            let limits = Arc::clone(&self.limits);
+            Worker::new(process.clone(), component, name.to_owned(), roles.clone(), limits)
+        });
+        let guest = Arc::new(Guest {
+            pre,
             capacity: self.capacity.clone(),
             slices: self.slices.clone(),
             releases: self.releases.clone(),
@@ -242,13 +256,10 @@ impl Runtime {
             memories: resources.num_memories,
             limits: Arc::clone(&self.limits),
             label: name.to_owned(),
-            digest,
-            size,
             roles,
-            imports,
-            has_known_schema,
-            identity: OnceLock::new(),
-        };
+        });
+        let identity = OnceLock::new();
+        let inner = Inner { guest, worker, digest, size, imports, has_known_schema, identity };
         Plugin::describe(inner).await
     }
 

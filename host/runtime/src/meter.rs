@@ -29,15 +29,33 @@ struct Counts {
     /// The thread's clock when the present poll started, or when a port's part of it ended;
     /// [`IDLE`] outside of polls and in ports.
     since: AtomicU64,
+    /// True if the guest runs in another process, which reports its CPU time.
+    is_reported: bool,
 }
 
 impl Meter {
     pub(crate) fn new() -> Self {
+        Self::with(false)
+    }
+
+    /// A meter of a guest in another process.
+    pub(crate) fn from_reports() -> Self {
+        Self::with(true)
+    }
+
+    fn with(is_reported: bool) -> Self {
         Self(Arc::new(Counts {
             used: AtomicU64::new(0),
             ports: AtomicU64::new(0),
             since: AtomicU64::new(IDLE),
+            is_reported,
         }))
+    }
+
+    /// Sets the CPU time that another process reports, which never falls.
+    pub(crate) fn report(&self, used: Duration) {
+        let used = u64::try_from(used.as_nanos()).unwrap_or(u64::MAX);
+        self.0.used.fetch_max(used, Ordering::Relaxed);
     }
 
     /// The CPU time so far.
@@ -54,6 +72,9 @@ impl Meter {
     }
 
     fn start(&self) {
+        if self.0.is_reported {
+            return;
+        }
         self.0.since.store(thread_clock(), Ordering::Relaxed);
     }
 

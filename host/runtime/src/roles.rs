@@ -1,6 +1,7 @@
 //! The roles of `core`, implemented by components: arguments are converted and passed in, results
 //! are converted and checked.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,7 +10,7 @@ use syrch_core::roles::{
     Aggregator, Answer, Attempt, Calibrator, Call, Clarifier, Finished, Linked, Linker, Outcome,
     Output, Parent, Planner, Proposal, Reward, Rewriter, Rival, Solver,
 };
-use syrch_core::validate::{self, Invalid};
+use syrch_core::validate::Invalid;
 use syrch_core::{
     Catalog, Graph, Observation, Problem, Question, ResultSet, RoleError, Signals, Step, Task,
     Verdict,
@@ -19,32 +20,40 @@ use wasmtime::component::Resource;
 use crate::bindings::exports::syrch::plugin as export;
 use crate::bindings::syrch::plugin::types as wit;
 use crate::convert::Conv;
-use crate::plugin::{Configured, Session};
+use crate::job::{RoleCall, RoleResult};
+use crate::plugin::Configured;
+use crate::session::Session;
 use crate::state::Rows;
 
 /// The functions of one role in a session's instance.
 macro_rules! guest {
-    ($self:ident, $session:ident, $role:ident) => {{
-        let loaded = export::$role::GuestIndices::new($self.pre())
+    ($session:ident, $role:ident) => {{
+        let loaded = export::$role::GuestIndices::new($session.pre())
             .and_then(|indices| indices.load(&mut *$session.store, &$session.instance));
         $session.convert_result(stringify!($role), loaded)?
     }};
 }
 
+/// Calls a function of a guest, and ends what the guest started when it has returned.
+macro_rules! call {
+    ($session:ident, $guest:ident.$function:ident($($argument:expr),*)) => {{
+        let (liveness, idle) = $session.liveness();
+        let call = $guest.$function(&mut *$session.store, $($argument),*);
+        let returned = liveness.watch(idle, call).await;
+        $session.left().await;
+        returned
+    }};
+}
+
 impl Session {
-    /// The value that a function with a typed failure returned, converted and checked.
+    /// Converts the value that a function with a typed failure returned.
     fn convert_returned<W: Conv<T>, T>(
         &mut self,
         export: &str,
         returned: wasmtime::Result<Result<W, wit::Failure>>,
-        check: impl Fn(&T) -> Result<(), Invalid>,
     ) -> Result<T, RoleError> {
         match self.convert_result(export, returned)? {
-            Ok(value) => {
-                let value = value.conv();
-                check(&value).map_err(|invalid| self.invalid(export, invalid))?;
-                Ok(value)
-            }
+            Ok(value) => Ok(value.conv()),
             Err(failure) => Err(self.failure_error(failure.conv())),
         }
     }
@@ -55,9 +64,141 @@ impl Session {
         export: &str,
         results: &Arc<ResultSet>,
     ) -> Result<Resource<Rows>, RoleError> {
-        let pushed = self.store.data_mut().push_rows(Arc::clone(results));
+        let pushed = self.store.data_mut().lend_rows(results);
         self.convert_result(export, pushed)
     }
+
+    /// Calls a role. Its result is converted and checked.
+    pub(crate) async fn run(&mut self, call: &RoleCall<'_>) -> Result<RoleResult, RoleError> {
+        let result = self.call_guest(call).await?;
+        let checked = call.check(&result, &self.store.data().limits);
+        checked.map_err(|Invalid(detail)| self.invalid(call.export(), detail))?;
+        Ok(result)
+    }
+
+    async fn call_guest(&mut self, call: &RoleCall<'_>) -> Result<RoleResult, RoleError> {
+        let export = call.export();
+        match call {
+            RoleCall::Link { problem, catalog } => {
+                let guest = guest!(self, linker);
+                let problem = Problem::clone(problem).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let returned = call!(self, guest.call_link(&problem, &catalog));
+                self.convert_returned(export, returned).map(RoleResult::Linked)
+            }
+            RoleCall::Plan { problem, catalog } => {
+                let guest = guest!(self, planner);
+                let problem = Problem::clone(problem).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let returned = call!(self, guest.call_plan(&problem, &catalog));
+                self.convert_returned(export, returned).map(RoleResult::Graph)
+            }
+            RoleCall::Next { problem, catalog, graph, seen, fresh } => {
+                let guest = guest!(self, planner);
+                let problem = Problem::clone(problem).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let graph = Graph::clone(graph).conv();
+                let seen = Conv::<Vec<wit::Observation>>::conv(seen.to_vec());
+                let fresh = u32::try_from(*fresh).unwrap_or(u32::MAX);
+                let returned =
+                    call!(self, guest.call_next(&problem, &catalog, &graph, &seen, fresh));
+                self.convert_returned(export, returned).map(RoleResult::Step)
+            }
+            RoleCall::Solve { problem, catalog, task, parents } => {
+                let guest = guest!(self, solver);
+                let mut lent = Vec::with_capacity(parents.len());
+                for Parent { task, output, memo } in parents.iter().cloned() {
+                    let output = match output {
+                        Output::Relation { name, candidate, results } => {
+                            let results = self.lend(export, &results)?;
+                            let candidate = candidate.conv();
+                            let relation = export::solver::Relation { name, candidate, results };
+                            export::solver::Output::Relation(relation)
+                        }
+                        Output::Hits(hits) => export::solver::Output::Hits(hits.conv()),
+                        Output::Failed(failure) => export::solver::Output::Failed(failure.conv()),
+                    };
+                    lent.push(export::solver::Parent { task: task.conv(), output, memo });
+                }
+                let problem = Problem::clone(problem).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let task = Task::clone(task).conv();
+                let returned = call!(self, guest.call_solve(&problem, &catalog, &task, &lent));
+                self.convert_returned(export, returned).map(RoleResult::Outcome)
+            }
+            RoleCall::Calibrate { claims } => {
+                let guest = guest!(self, calibrator);
+                let claims: Vec<(f64, wit::Signals)> = claims.to_vec().conv();
+                let returned = call!(self, guest.call_calibrate(&claims));
+                self.convert_result(export, returned).map(RoleResult::Calibrated)
+            }
+            RoleCall::Judge { problem, catalog, task, rivals } => {
+                let guest = guest!(self, reward);
+                let mut lent = Vec::with_capacity(rivals.len());
+                for Rival { candidate, results } in rivals.iter().cloned() {
+                    let results = self.lend(export, &results)?;
+                    lent.push(export::reward::Rival { candidate: candidate.conv(), results });
+                }
+                let problem = Problem::clone(problem).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let task = Task::clone(task).conv();
+                let returned = call!(self, guest.call_judge(&problem, &catalog, &task, &lent));
+                self.convert_returned(export, returned).map(RoleResult::Verdicts)
+            }
+            RoleCall::Assess { problem, catalog, graph, seen } => {
+                let guest = guest!(self, clarifier);
+                let problem = Problem::clone(problem).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let graph = Graph::clone(graph).conv();
+                let seen = Conv::<Vec<wit::Observation>>::conv(seen.to_vec());
+                let returned = call!(self, guest.call_assess(&problem, &catalog, &graph, &seen));
+                self.convert_returned(export, returned).map(RoleResult::Questions)
+            }
+            RoleCall::Aggregate { problem, graph, finished, seen } => {
+                let guest = guest!(self, aggregator);
+                let mut lent = Vec::with_capacity(finished.len());
+                for Finished { name, task, candidate, others, results } in finished.iter().cloned()
+                {
+                    let results = self.lend(export, &results)?;
+                    let task = task.conv();
+                    let candidate = candidate.conv();
+                    let others = others.conv();
+                    let finished =
+                        export::aggregator::Finished { name, task, candidate, others, results };
+                    lent.push(finished);
+                }
+                let problem = Problem::clone(problem).conv();
+                let graph = Graph::clone(graph).conv();
+                let seen: Vec<wit::Observation> = seen.to_vec().conv();
+                let returned = call!(self, guest.call_aggregate(&problem, &graph, &lent, &seen));
+                self.convert_returned(export, returned).map(RoleResult::Answer)
+            }
+            RoleCall::Rewrite { original, best, plan, catalog, history } => {
+                let guest = guest!(self, rewriter);
+                let plan = Plan::clone(plan).conv();
+                let catalog = Catalog::clone(catalog).conv();
+                let history: Vec<export::rewriter::Attempt> = history.to_vec().conv();
+                let returned =
+                    call!(self, guest.call_rewrite(original, best, &plan, &catalog, &history));
+                self.convert_returned(export, returned).map(RoleResult::Proposal)
+            }
+        }
+    }
+}
+
+/// Calls a role where the plugin runs, and takes the result of that kind.
+macro_rules! run {
+    ($self:ident, $call:ident, $kind:ident, $function:ident { $($field:ident),* }) => {{
+        let made = RoleCall::$function { $($field: Cow::Borrowed($field)),* };
+        run!($self, $call, $kind, made)
+    }};
+    ($self:ident, $call:ident, $kind:ident, $made:ident) => {
+        match $self.run($call, &$made).await? {
+            RoleResult::$kind(result) => Ok(result),
+            // The result was compared with the call.
+            _ => Err($self.other_result($made.export())),
+        }
+    };
 }
 
 #[async_trait]
@@ -68,17 +209,7 @@ impl Linker for Configured {
         problem: &Problem,
         catalog: &Catalog,
     ) -> Result<Linked, RoleError> {
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, linker);
-        let lent = problem.clone().conv();
-        let whole = catalog.clone().conv();
-        let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_link(&mut *session.store, &lent, &whole)).await;
-        session.left().await;
-        session.convert_returned("linker.link", returned, |linked| {
-            validate::linking(linked, catalog, self.limits())
-        })
+        run!(self, call, Linked, Link { problem, catalog })
     }
 }
 
@@ -90,17 +221,7 @@ impl Planner for Configured {
         problem: &Problem,
         catalog: &Catalog,
     ) -> Result<Graph, RoleError> {
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, planner);
-        let problem = problem.clone().conv();
-        let catalog = catalog.clone().conv();
-        let (liveness, idle) = session.liveness();
-        let returned =
-            liveness.watch(idle, guest.call_plan(&mut *session.store, &problem, &catalog)).await;
-        session.left().await;
-        session.convert_returned("planner.plan", returned, |graph| {
-            validate::graph(graph, self.limits())
-        })
+        run!(self, call, Graph, Plan { problem, catalog })
     }
 
     async fn next(
@@ -112,23 +233,14 @@ impl Planner for Configured {
         seen: &[Observation],
         fresh: usize,
     ) -> Result<Step, RoleError> {
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, planner);
-        let problem = problem.clone().conv();
-        let catalog = catalog.clone().conv();
-        let graph = graph.clone().conv();
-        let seen = Conv::<Vec<wit::Observation>>::conv(seen.to_vec());
-        let fresh = u32::try_from(fresh).unwrap_or(u32::MAX);
-        let (liveness, idle) = session.liveness();
-        let returned = liveness
-            .watch(
-                idle,
-                guest.call_next(&mut *session.store, &problem, &catalog, &graph, &seen, fresh),
-            )
-            .await;
-        session.left().await;
-        session
-            .convert_returned("planner.next", returned, |step| validate::step(step, self.limits()))
+        let made = RoleCall::Next {
+            problem: Cow::Borrowed(problem),
+            catalog: Cow::Borrowed(catalog),
+            graph: Cow::Borrowed(graph),
+            seen: Cow::Borrowed(seen),
+            fresh,
+        };
+        run!(self, call, Step, made)
     }
 }
 
@@ -142,35 +254,7 @@ impl Solver for Configured {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, RoleError> {
-        const EXPORT: &str = "solver.solve";
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, solver);
-        let mut lent = Vec::with_capacity(parents.len());
-        for Parent { task, output, memo } in parents.iter().cloned() {
-            let output = match output {
-                Output::Relation { name, candidate, results } => {
-                    let results = session.lend(EXPORT, &results)?;
-                    export::solver::Output::Relation(export::solver::Relation {
-                        name,
-                        candidate: candidate.conv(),
-                        results,
-                    })
-                }
-                Output::Hits(hits) => export::solver::Output::Hits(hits.conv()),
-                Output::Failed(failure) => export::solver::Output::Failed(failure.conv()),
-            };
-            lent.push(export::solver::Parent { task: task.conv(), output, memo });
-        }
-        let problem = problem.clone().conv();
-        let catalog = catalog.clone().conv();
-        let task = task.clone().conv();
-        let (liveness, idle) = session.liveness();
-        let returned = liveness
-            .watch(idle, guest.call_solve(&mut *session.store, &problem, &catalog, &task, &lent))
-            .await;
-        session.left().await;
-        session
-            .convert_returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
+        run!(self, call, Outcome, Solve { problem, catalog, task, parents })
     }
 }
 
@@ -181,17 +265,7 @@ impl Calibrator for Configured {
         call: Call,
         claims: &[(f64, Signals)],
     ) -> Result<Vec<f64>, RoleError> {
-        const EXPORT: &str = "calibrator.calibrate";
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, calibrator);
-        let lent: Vec<(f64, wit::Signals)> = claims.to_vec().conv();
-        let (liveness, idle) = session.liveness();
-        let returned = liveness.watch(idle, guest.call_calibrate(&mut *session.store, &lent)).await;
-        session.left().await;
-        let values = session.convert_result(EXPORT, returned)?;
-        validate::calibration(&values, claims.len())
-            .map_err(|invalid| session.invalid(EXPORT, invalid))?;
-        Ok(values)
+        run!(self, call, Calibrated, Calibrate { claims })
     }
 }
 
@@ -205,25 +279,7 @@ impl Reward for Configured {
         task: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, RoleError> {
-        const EXPORT: &str = "reward.judge";
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, reward);
-        let mut lent = Vec::with_capacity(rivals.len());
-        for rival in rivals {
-            let results = session.lend(EXPORT, &rival.results)?;
-            lent.push(export::reward::Rival { candidate: rival.candidate.clone().conv(), results });
-        }
-        let problem = problem.clone().conv();
-        let catalog = catalog.clone().conv();
-        let task = task.clone().conv();
-        let (liveness, idle) = session.liveness();
-        let returned = liveness
-            .watch(idle, guest.call_judge(&mut *session.store, &problem, &catalog, &task, &lent))
-            .await;
-        session.left().await;
-        session.convert_returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
-            validate::verdicts(verdicts, rivals.len(), self.limits())
-        })
+        run!(self, call, Verdicts, Judge { problem, catalog, task, rivals })
     }
 }
 
@@ -237,20 +293,7 @@ impl Clarifier for Configured {
         graph: &Graph,
         seen: &[Observation],
     ) -> Result<Vec<Question>, RoleError> {
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, clarifier);
-        let problem = problem.clone().conv();
-        let catalog = catalog.clone().conv();
-        let graph = graph.clone().conv();
-        let seen = Conv::<Vec<wit::Observation>>::conv(seen.to_vec());
-        let (liveness, idle) = session.liveness();
-        let returned = liveness
-            .watch(idle, guest.call_assess(&mut *session.store, &problem, &catalog, &graph, &seen))
-            .await;
-        session.left().await;
-        session.convert_returned("clarifier.assess", returned, |questions: &Vec<Question>| {
-            validate::questions(questions, self.limits())
-        })
+        run!(self, call, Questions, Assess { problem, catalog, graph, seen })
     }
 }
 
@@ -264,29 +307,7 @@ impl Aggregator for Configured {
         finished: &[Finished],
         seen: &[Observation],
     ) -> Result<Option<Answer>, RoleError> {
-        const EXPORT: &str = "aggregator.aggregate";
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, aggregator);
-        let mut lent = Vec::with_capacity(finished.len());
-        for Finished { name, task, candidate, others, results } in finished.iter().cloned() {
-            let results = session.lend(EXPORT, &results)?;
-            let task = task.conv();
-            let candidate = candidate.conv();
-            let others = others.conv();
-            lent.push(export::aggregator::Finished { name, task, candidate, others, results });
-        }
-        let known: Vec<&str> = finished.iter().map(|each| each.task.id.as_str()).collect();
-        let problem = problem.clone().conv();
-        let graph = graph.clone().conv();
-        let seen: Vec<wit::Observation> = seen.to_vec().conv();
-        let (liveness, idle) = session.liveness();
-        let returned = liveness
-            .watch(idle, guest.call_aggregate(&mut *session.store, &problem, &graph, &lent, &seen))
-            .await;
-        session.left().await;
-        session.convert_returned(EXPORT, returned, |answer: &Option<Answer>| {
-            answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
-        })
+        run!(self, call, Answer, Aggregate { problem, graph, finished, seen })
     }
 }
 
@@ -301,18 +322,6 @@ impl Rewriter for Configured {
         catalog: &Catalog,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, RoleError> {
-        let mut session = self.session(call).await?;
-        let guest = guest!(self, session, rewriter);
-        let plan = plan.clone().conv();
-        let catalog = catalog.clone().conv();
-        let history: Vec<export::rewriter::Attempt> = history.to_vec().conv();
-        let (liveness, idle) = session.liveness();
-        let call =
-            guest.call_rewrite(&mut *session.store, original, best, &plan, &catalog, &history);
-        let returned = liveness.watch(idle, call).await;
-        session.left().await;
-        session.convert_returned("rewriter.rewrite", returned, |proposal: &Option<Proposal>| {
-            proposal.as_ref().map_or(Ok(()), |proposal| validate::proposal(proposal, self.limits()))
-        })
+        run!(self, call, Proposal, Rewrite { original, best, plan, catalog, history })
     }
 }

@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use syrch_core::ports::{LlmError, PortError, Reply};
 use syrch_core::roles::{Call, Role};
-use syrch_core::{Limits, ResultSet, SqlError, Verdict};
+use syrch_core::{Limits, ResultSet, SqlError, Verdict, text};
 use tokio::sync::watch;
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::contract::{Port, ports_of};
 use crate::flight::Flight;
+use crate::job::Used;
 use crate::limiter::SumLimiter;
 use crate::liveness::Liveness;
+use crate::remote::Remote;
 use crate::wasi::Printed;
 
 // The generated bindings re-export these four, so they are `pub` in a private module.
@@ -49,6 +51,8 @@ pub(crate) struct State {
     pub(crate) liveness: Liveness,
     /// The role call; `None` while the plugin describes or configures itself.
     pub(crate) call: Option<(Role, Call)>,
+    /// The host that made the role call, if that is another process: it serves the ports.
+    pub(crate) remote: Option<Remote>,
     tickets: BTreeMap<u32, watch::Receiver<bool>>,
     next_ticket: u32,
     held: usize,
@@ -78,6 +82,7 @@ impl State {
             printed,
             liveness: Liveness::new(),
             call,
+            remote: None,
             tickets: BTreeMap::new(),
             next_ticket: 1,
             held: 0,
@@ -86,9 +91,27 @@ impl State {
         }
     }
 
-    /// The guest's CPU time that was charged so far.
-    pub(crate) fn cpu(&self) -> Duration {
-        self.charged
+    /// The data of a call whose guest runs in a worker process, which reports its CPU time.
+    pub(crate) fn for_worker(limits: Arc<Limits>, call: (Role, Call)) -> Self {
+        let printed = Printed::default();
+        let mut state = Self::new(WasiCtx::builder().build(), printed, limits, Some(call));
+        state.liveness = Liveness::from_reports();
+        state
+    }
+
+    /// The amounts that the guest has used.
+    pub(crate) fn usage(&self) -> Used {
+        Used { cpu: self.charged, memory_peak: self.limiter.peak() as u64 }
+    }
+
+    /// Moves what the guest printed into the trace of its call, as far as the quota goes.
+    pub(crate) fn trace_printed(&self, printed: &str) {
+        let Some((_, call)) = &self.call else { return };
+        for line in printed.lines().filter(|line| !line.trim().is_empty()) {
+            if call.ledger.charge_log(line.len()) {
+                call.ports.trace.print_line(text::clip(line, self.limits.log_line));
+            }
+        }
     }
 
     /// Charges the CPU time since the last charge.
@@ -189,6 +212,14 @@ impl State {
     pub(crate) fn push_rows(&mut self, rows: Arc<ResultSet>) -> wasmtime::Result<Resource<Rows>> {
         self.hold(rows.size())?;
         self.push(Rows(rows))
+    }
+
+    /// Gives the guest a handle of a result that is part of its call.
+    pub(crate) fn lend_rows(&mut self, rows: &Arc<ResultSet>) -> wasmtime::Result<Resource<Rows>> {
+        match &mut self.remote {
+            Some(remote) => remote.next_handle().map(Resource::new_own),
+            None => self.push_rows(Arc::clone(rows)),
+        }
     }
 
     /// Gives the guest a handle of a host value.

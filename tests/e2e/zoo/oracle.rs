@@ -52,6 +52,16 @@ impl World {
         Self { _folder: folder, settings, shared: Shared::new() }
     }
 
+    /// The same with a worker process for the plugin.
+    #[cfg(target_os = "linux")]
+    fn with_worker() -> Self {
+        let mut world = Self::new();
+        world.settings.compile.worker = Some(crate::isolate::worker());
+        // A guest is suspended in each call of a port, for which it pays.
+        world.settings.limits.cpu_per_call = LIMIT * 8;
+        world
+    }
+
     /// Searches with the hostile plugin in a role.
     async fn search(
         &self,
@@ -139,6 +149,53 @@ async fn each_case_ends_as_the_table_says_and_the_next_search_is_the_same() {
         assert!(end.contains("`idle`"), "{behaviour}: {end}");
         assert!(start.elapsed() <= LIMIT + GRACE * 2, "{behaviour} took {:?}", start.elapsed());
         assert_eq!(world.good().await, before, "after {behaviour}");
+    }
+}
+
+/// As in the host's process, down to the words.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn each_case_ends_as_the_table_says_in_a_worker_process() {
+    let world = World::with_worker();
+    let before = world.good().await;
+    assert_eq!(before, World::new().good().await);
+    for Run { role, behaviour, words, .. } in list_runs() {
+        let end = world.end(&role, &behaviour).await;
+        assert!(end.contains(&words), "{role}.{behaviour}: `{words}` is not in {end}");
+        assert_eq!(world.good().await, before, "after {role}.{behaviour}");
+    }
+}
+
+/// 64 searches at once, a third of them with the plugin in a hostile mood, in both places. One
+/// process serves all of the isolated ones.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn good_searches_beside_hostile_ones_are_the_same_in_both_places() {
+    const SEARCHES: usize = 64;
+    let hostile: Vec<Run> =
+        list_runs().into_iter().filter(|run| run.cheap || run.behaviour == "spin").collect();
+    assert!(hostile.iter().any(|run| run.words == "`cpu-per-call`"), "{hostile:?}");
+    let alone = World::new().good().await;
+    let mut isolated = World::with_worker();
+    isolated.settings.limits.cpu_per_call = LIMIT * 2;
+    for world in [World::new(), isolated] {
+        let mut moods = hostile.iter().cycle();
+        let searches = (0..SEARCHES).map(|number| {
+            let run = (number % 3 == 0).then(|| moods.next().unwrap());
+            let world = &world;
+            let alone = &alone;
+            async move {
+                match run {
+                    None => assert_eq!(&world.good().await, alone, "search {number}"),
+                    Some(Run { role, behaviour, words, .. }) => {
+                        let end = world.end(role, behaviour).await;
+                        assert!(end.contains(words), "{role}.{behaviour}: {end}");
+                    }
+                }
+            }
+        });
+        futures::future::join_all(searches).await;
+        assert_eq!(world.good().await, alone);
     }
 }
 

@@ -36,6 +36,7 @@ pub mod markup;
 #[cfg(unix)]
 pub mod postgres;
 pub mod recorded;
+pub mod registry;
 mod reply;
 mod script;
 #[cfg(unix)]

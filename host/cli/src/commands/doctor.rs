@@ -159,6 +159,7 @@ async fn run_checks(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.extend(inputs::plugin_files(context).await);
     checks.push(folders::check_compiled(&settings.compile));
     checks.push(machine::compiler(&settings.compile));
+    checks.push(machine::isolation(&settings.compile));
     checks.push(match &settings.cache.shared {
         Some(place) => folders::check_shared(settings, place).await,
         None => folders::answers(

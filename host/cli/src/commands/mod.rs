@@ -31,6 +31,7 @@ pub(crate) mod repl;
 pub(crate) mod report;
 mod report_file;
 pub(crate) mod resume;
+pub(crate) mod run_plugin;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod semantics;

@@ -509,6 +509,7 @@ mod tests {
         "execution.date_order",
         "execution.rows",
         "execution.trust",
+        "execution.isolate",
         "execution.lock",
         "execution.high_confidence",
         "execution.seed",

@@ -20,6 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch::audit::Audit;
 use syrch::cache::Place;
@@ -69,6 +70,8 @@ pub(crate) struct Effective {
     pub(crate) shared_cache: Option<Place>,
     /// The file of added plugins; `None` means that of the user's own folder.
     pub(crate) lock: Option<PathBuf>,
+    /// The processes in which plugins that are not built in run.
+    pub(crate) isolate: Isolate,
     /// True if confidence is calibrated.
     pub(crate) calibration: bool,
     /// True if any layer names a model provider.
@@ -101,6 +104,7 @@ impl Default for Effective {
             cache: true,
             shared_cache: None,
             lock: None,
+            isolate: Isolate::default(),
             calibration: true,
             is_provider_named: false,
             simulated: SimulatedKnobs::default(),
@@ -213,6 +217,37 @@ fn is_builtin(name: &str) -> bool {
     plugins::builtins().iter().any(|known| known.name == name)
 }
 
+/// The processes in which plugins that are not built in run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Isolate {
+    /// Processes of their own where this system can bound them, otherwise that of the host.
+    #[default]
+    Auto,
+    /// The process of the host.
+    None,
+    /// Processes of their own.
+    Process,
+}
+
+impl Isolate {
+    /// Returns the command of plugins' workers; `None` if plugins run in the host's process.
+    fn choose_worker(self, is_supported: bool) -> Outcome<Option<plugins::WorkerProcess>> {
+        match self {
+            Self::Auto | Self::Process if is_supported => Ok(Some(Environment::worker())),
+            Self::Auto | Self::None => Ok(None),
+            Self::Process => {
+                let message = "--isolate process: this system cannot bound the processes of \
+                               plugins, which takes Linux 5.13 with Landlock and seccomp, or later";
+                Err(Failure::config(message).hint(
+                    "leave it out: plugins run in the host's process then, each call in a sandbox \
+                     of its own",
+                ))
+            }
+        }
+    }
+}
+
 /// Merges all layers, the weakest first.
 pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
     let mut config = Config::default();
@@ -291,6 +326,8 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.effective.settings.imports.folder =
         config.tables.clone().filter(|_| config.effective.cache);
     config.effective.settings.compile = environment.compile();
+    config.effective.settings.compile.worker =
+        config.effective.isolate.choose_worker(plugins::WorkerProcess::is_supported())?;
     config.runs = environment.state_dir().map(|folder| folder.join("runs"));
     if let Some(folder) = environment.state_dir() {
         config.effective.settings.audit = Arc::new(Audit::in_folder(&folder));

@@ -346,6 +346,14 @@ options! {
         |e| json!(e.settings.trust), |e, v| e.settings.trust = texts(v).map(Into::into).collect(),
         flag("trust", "FILE"), env(&["SYRCH_TRUST"]);
 
+    /// The process in which plugins that are not built in run: process is one of their own, without
+    /// files, network and environment, as Linux with Landlock can bound it; none is the host's;
+    /// auto is process where this system can
+    key("execution.isolate") => Kind::Choice(&["none", "process", "auto"]),
+        |e| json!(e.isolate),
+        |e, v| e.isolate = serde_json::from_value(v.clone()).unwrap_or_default(),
+        flag("isolate", "WHERE"), env(&["SYRCH_ISOLATE"]);
+
     /// The file of added plugins and their grants, see `plugin add` [default: ~/.syrch/syrch.lock]
     key(LOCK) => Kind::Text,
         |e| json!(e.lock), |e, v| e.lock = Some(text(v).into()), env(&["SYRCH_LOCK"]);

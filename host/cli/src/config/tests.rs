@@ -746,6 +746,19 @@ fn the_document_lists_every_variable() {
     }
 }
 
+/// By default plugins run in processes of their own where the system can bound them; only a user
+/// who asks for that is refused where it cannot.
+#[test]
+fn isolation_is_what_the_system_can_do() {
+    assert_eq!(Effective::default().isolate, Isolate::Auto);
+    assert_eq!(Isolate::Auto.choose_worker(true).unwrap(), Some(Environment::worker()));
+    assert_eq!(Isolate::Auto.choose_worker(false).unwrap(), None);
+    assert_eq!(Isolate::None.choose_worker(true).unwrap(), None);
+    assert_eq!(Isolate::Process.choose_worker(true).unwrap(), Some(Environment::worker()));
+    let refused = Isolate::Process.choose_worker(false).unwrap_err();
+    assert!(refused.message.contains("cannot bound the processes of plugins"), "{refused:?}");
+}
+
 #[test]
 fn what_is_set_is_what_is_got() {
     for spec in SPECS {

@@ -57,6 +57,7 @@ class HostOptions(_Common, total=False):
     plugins: Mapping[str, str]
     params: Mapping[str, Mapping[str, Any]]
     trust: Iterable[_Path]
+    isolate: str
     tables: Iterable[str]
     rows: str
     semantics: Iterable[_Path]

@@ -13,7 +13,7 @@ mod wait;
 
 use wasmtime::component::{HasData, Linker};
 
-use crate::bindings::EveryRole;
+use crate::bindings::EveryPort;
 use crate::state::State;
 
 /// The type by which the bindings find that ports work on the store's own data.
@@ -29,6 +29,6 @@ impl crate::bindings::syrch::plugin::types::Host for State {}
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-    EveryRole::add_to_linker::<State, Ports>(&mut linker, |state| state)?;
+    EveryPort::add_to_linker::<State, Ports>(&mut linker, |state| state)?;
     Ok(linker)
 }

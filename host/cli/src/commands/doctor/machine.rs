@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use syrch::plugins::CompileSettings;
+use syrch::plugins::{CompileSettings, WorkerProcess};
 use syrch::syrch_core::{CONTRACT_VERSION, Limits};
 
 use super::Check;
@@ -45,6 +45,20 @@ pub(super) fn compiler(compile: &CompileSettings) -> Check {
             ),
         },
     )
+}
+
+/// Reports the processes in which third-party plugins run.
+pub(super) fn isolation(compile: &CompileSettings) -> Check {
+    let detail = if compile.worker.is_some() {
+        "third-party plugins run in processes of their own, without files, network and environment"
+    } else if WorkerProcess::is_supported() {
+        "third-party plugins run in this process, each call in a sandbox; this system can bound \
+         processes of their own (--isolate process)"
+    } else {
+        "third-party plugins run in this process, each call in a sandbox: this system cannot bound \
+         processes of their own, which takes Linux 5.13 with Landlock and seccomp, or later"
+    };
+    Check::ok("isolation", detail)
 }
 
 /// The Rust toolchain and its target, which only plugins in Rust need.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
+use syrch::plugins::Probed;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::RoleError;
 use syrch::syrch_core::text::clip;
-use syrch::{Shared, Silent, files, plugins};
+use syrch::{Settings, Shared, Silent, files, plugins};
 use syrch_cases::{Base, Case, Ran, RunError};
 
 use super::{Check, State, line};
@@ -101,7 +102,10 @@ impl Drop for Component {
 
 /// The end of an attack.
 struct Contained {
-    attack: &'static Attack,
+    /// The name, the role and the attempt of the attack.
+    name: &'static str,
+    role: &'static str,
+    tries: String,
     seconds: f64,
     /// The end in words.
     ended: String,
@@ -137,12 +141,34 @@ pub(super) async fn run(context: &Context) -> Outcome {
         let is_same = after.is_ok_and(|after| after.document == good);
         let holds = is_same && ended.contains(attack.ends);
         let ended = if is_same { ended } else { format!("{ended}; a good call fails since") };
-        all.push(Contained { attack, seconds, ended, holds });
+        let Attack { name, role, tries, .. } = attack;
+        all.push(Contained { name, role, tries: (*tries).to_owned(), seconds, ended, holds });
+    }
+    if base.settings.compile.worker.is_some() {
+        all.extend(probe_worker(&plugin, &base.settings).await?);
     }
     context.console.clear();
     print(context, &all)?;
     let is_held = all.iter().all(|one| one.holds);
     Ok(if is_held { Exit::Answered } else { Exit::Config })
+}
+
+/// Has the plugin's process try what it must not be able to do even if its plugin controls it.
+async fn probe_worker(plugin: &PluginSource, settings: &Settings) -> Outcome<Vec<Contained>> {
+    let start = Instant::now();
+    let probed = plugins::probe_worker(plugin, settings).await?;
+    let seconds = start.elapsed().as_secs_f64() / probed.len().max(1) as f64;
+    Ok(probed
+        .into_iter()
+        .map(|Probed { tried, error }| Contained {
+            name: "process",
+            role: "any",
+            tries: format!("runs in a process that tries to {tried}"),
+            seconds,
+            holds: error.is_some(),
+            ended: error.unwrap_or_else(|| "it could".to_owned()),
+        })
+        .collect())
 }
 
 /// Calls a role with a behaviour, over a table of three rows and a model that refuses.
@@ -187,10 +213,10 @@ fn print(context: &Context, all: &[Contained]) -> Outcome<()> {
     let of = all.len();
     if matches!(context.format, Format::Auto | Format::Table) {
         let checks = all.iter().map(|one| {
-            let Contained { attack, seconds, ended, holds } = one;
-            let detail = format!("it {}; ended in {seconds:.1} s: {ended}", attack.tries);
+            let Contained { name, tries, seconds, ended, holds, .. } = one;
+            let detail = format!("it {tries}; ended in {seconds:.1} s: {ended}");
             let state = if *holds { State::Ok } else { State::Fail };
-            line(&Check { name: attack.name, state, detail, fix: None })
+            line(&Check { name, state, detail, fix: None })
         });
         let lines: String = checks.collect();
         let text = format!("{lines}{held} of {of} contained\n");
@@ -200,12 +226,11 @@ fn print(context: &Context, all: &[Contained]) -> Outcome<()> {
     grid.rows = all
         .iter()
         .map(|one| {
-            let Attack { name, role, tries, .. } = one.attack;
             let seconds = (one.seconds * 1e3).round() / 1e3;
             vec![
-                json!(name),
-                json!(role),
-                json!(tries),
+                json!(one.name),
+                json!(one.role),
+                json!(one.tries),
                 json!(one.ended),
                 json!(seconds),
                 json!(one.holds),

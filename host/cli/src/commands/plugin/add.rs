@@ -6,7 +6,7 @@ use clap::Args;
 use syrch::lock::Signer;
 use syrch_projects::PublicKey;
 
-use super::locked::{self, GrantArgs};
+use super::locked::{self, GrantArgs, RegistryArgs};
 use super::signed::BundleArgs;
 use super::{Context, Run};
 use crate::console::prompt::confirm;
@@ -15,8 +15,9 @@ use crate::failure::{Failure, Outcome};
 
 #[derive(Args)]
 pub(crate) struct AddArgs {
-    /// A component, the folder of a project that is built, or a .tar or .tar.gz of either
-    #[arg(value_name = "FILE|DIR|TARBALL")]
+    /// A component, the folder of a project that is built, a .tar or .tar.gz of either, or an
+    /// address in a registry: oci://HOST/NAME:TAG, oci://HOST/NAME@sha256:…, or both
+    #[arg(value_name = "FILE|DIR|TARBALL|oci://…")]
     source: PathBuf,
     /// The name by which it is used [default: that of its plugin.yml or of its file]
     #[arg(long, value_name = "NAME")]
@@ -29,6 +30,8 @@ pub(crate) struct AddArgs {
     bundle: BundleArgs,
     #[command(flatten)]
     grants: GrantArgs,
+    #[command(flatten)]
+    registry: RegistryArgs,
     /// Add it without asking. Together with --name it replaces the added plugin of that name
     #[arg(long)]
     yes: bool,
@@ -40,8 +43,9 @@ impl Run for AddArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
+        let name = self.name.as_deref();
         let (name, mut new, staged) =
-            locked::examine(&context, &self.source, self.name.as_deref(), self.key, &self.bundle)
+            locked::examine(&context, &self.source, name, self.key, &self.bundle, &self.registry)
                 .await?;
         let mut lock = locked::lock(&context)?;
         let old = lock.plugins().get(&name).cloned();

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use syrch::files;
 use syrch::lock::{Lock, Locked};
-use syrch::plugins;
+use syrch::plugins::{self, Inspection};
 use syrch::settings::PluginSource;
 use syrch::syrch_core::text::escape::escape_quotation;
 use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{CONTRACT_VERSION, Grants};
-use syrch_projects::{Name, Package, PublicKey};
+use syrch_projects::{Credentials, Name, Package, PublicKey, Reference};
 
 use super::Context;
 use super::sheet::inspect_plugin;
@@ -67,6 +67,29 @@ impl GrantArgs {
     }
 }
 
+// The flags of a registry.
+#[derive(clap::Args)]
+pub(super) struct RegistryArgs {
+    /// A config.json of docker with your name and password at the registry [default: that in
+    /// DOCKER_CONFIG or ~/.docker, if it is there]
+    #[arg(long, value_name = "FILE")]
+    auth_file: Option<PathBuf>,
+}
+
+impl RegistryArgs {
+    /// The user's credentials at a registry, which are sent if it asks for them.
+    pub(super) fn credentials(
+        &self,
+        context: &Context,
+        reference: &Reference,
+    ) -> Outcome<Option<Credentials>> {
+        let usual = context.environment.registry_credentials().filter(|path| path.exists());
+        let path = self.auth_file.clone().or(usual);
+        let read = path.map(|path| Credentials::read(&path, reference)).transpose()?;
+        Ok(read.flatten())
+    }
+}
+
 /// A component in the store under a name of its own, which is removed unless it is added.
 pub(super) struct Staged(PathBuf);
 
@@ -113,11 +136,10 @@ pub(super) async fn examine(
     name: Option<&str>,
     key: Option<PublicKey>,
     bundle: &BundleArgs,
+    registry: &RegistryArgs,
 ) -> Outcome<(String, Locked, Staged)> {
     let lock = lock(context)?;
-    let absolute = std::path::absolute(source)
-        .map_err(|error| Failure::config(format!("`{}`: {error}", source.display())))?;
-    let package = Package::read(&absolute)?;
+    let Fetched { package, source, manifest } = fetch(context, source, registry).await?;
     let name = Name::new(name.unwrap_or(&package.name))?;
     let name = name.as_str().to_owned();
     if plugins::builtins().iter().any(|builtin| builtin.name == name) {
@@ -132,16 +154,7 @@ pub(super) async fn examine(
     let old = lock.plugins().get(&name);
     let key = check_signature(&name, &package, key, old.and_then(|old| old.key.clone()))?;
     let signer = bundle.check(&name, &package, old.and_then(|old| old.signer.as_ref()))?;
-    let staged = Staged(lock.store().join(format!(".{}.part.wasm", std::process::id())));
-    files::make_folder(&lock.store())
-        .and_then(|()| files::replace(&staged.0, &package.component))
-        .map_err(|error| Failure::config(format!("`{}`: {error}", lock.store().display())))?;
-    let found = inspect_plugin(context, &PluginSource::File(staged.0.clone())).await;
-    let found = found.map_err(|mut failure| {
-        let staged = staged.0.display().to_string();
-        failure.message = failure.message.replace(&staged, &source.display().to_string());
-        failure
-    })?;
+    let (found, staged) = stage(context, &package, &source).await?;
     let ports = Grants::for_ports(found.imports.iter().map(String::as_str));
     let wanted = match package.wants {
         Some(wants) => wants.narrow(&ports).map_err(Failure::config)?,
@@ -150,7 +163,8 @@ pub(super) async fn examine(
     let locked = Locked {
         digest: found.digest,
         bytes: found.bytes,
-        source: absolute,
+        source,
+        manifest,
         roles: found.roles,
         contract: CONTRACT_VERSION.to_owned(),
         key,
@@ -161,9 +175,51 @@ pub(super) async fn examine(
     Ok((name, locked, staged))
 }
 
+/// A package, with the place that it came from.
+struct Fetched {
+    package: Package,
+    /// The absolute path, or the address in a registry.
+    source: PathBuf,
+    /// The digest of its manifest in a registry.
+    manifest: Option<String>,
+}
+
+async fn fetch(context: &Context, source: &Path, registry: &RegistryArgs) -> Outcome<Fetched> {
+    let Some(reference) = Reference::from_source(source)? else {
+        let source = std::path::absolute(source)
+            .map_err(|error| Failure::config(format!("`{}`: {error}", source.display())))?;
+        return Ok(Fetched { package: Package::read(&source)?, source, manifest: None });
+    };
+    let credentials = registry.credentials(context, &reference)?;
+    let pulled = syrch_projects::pull(&reference, credentials).await?;
+    let manifest = Some(pulled.manifest);
+    Ok(Fetched { package: pulled.package, source: source.to_owned(), manifest })
+}
+
+/// Puts the component of a package into the store under a name of its own, and loads it there as a
+/// search would.
+pub(super) async fn stage(
+    context: &Context,
+    package: &Package,
+    source: &Path,
+) -> Outcome<(Inspection, Staged)> {
+    let store = lock(context)?.store();
+    let staged = Staged(store.join(format!(".{}.part.wasm", std::process::id())));
+    files::make_folder(&store)
+        .and_then(|()| files::replace(&staged.0, &package.component))
+        .map_err(|error| Failure::config(format!("`{}`: {error}", store.display())))?;
+    let found = inspect_plugin(context, &PluginSource::File(staged.0.clone())).await;
+    let found = found.map_err(|mut failure| {
+        let staged = staged.0.display().to_string();
+        failure.message = failure.message.replace(&staged, &source.display().to_string());
+        failure
+    })?;
+    Ok((found, staged))
+}
+
 /// Checks the signature of a package by the key that it is to have, and returns that key. A
 /// signature of nobody known says nothing, but a wrong one is refused.
-fn check_signature(
+pub(super) fn check_signature(
     name: &str,
     package: &Package,
     key: Option<PublicKey>,
@@ -224,6 +280,7 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
             format!("it asks for {}", words(&new.wanted)),
             format!("it is granted {}", words(&new.granted)),
         ];
+        lines.extend(new.manifest.as_ref().map(|digest| format!("its manifest is {digest}")));
         lines.extend(new.key.as_ref().map(|key| format!("it is signed by {key}")));
         lines.extend(new.signer.as_ref().map(|one| format!("it is signed by {}", cite(one))));
         return lines;
@@ -248,6 +305,11 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
     if old.source != new.source {
         lines.push(format!("{name}: source `{}` becomes `{}`", source(old), source(new)));
     }
+    if old.manifest != new.manifest {
+        let [before, after] =
+            [old, new].map(|one| one.manifest.as_deref().unwrap_or("none").to_owned());
+        lines.push(format!("{name}: manifest {before} becomes {after}"));
+    }
     if old.roles != new.roles {
         lines.push(format!("{name}: roles {} become {}", roles(old), roles(new)));
     }
@@ -269,6 +331,7 @@ pub(super) fn sheet(name: &str, locked: &Locked) -> Value {
         "digest": locked.digest,
         "bytes": locked.bytes,
         "source": locked.source.display().to_string(),
+        "manifest": locked.manifest,
         "roles": locked.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
         "contract": locked.contract,
         "key": locked.key,

@@ -11,6 +11,7 @@ mod list;
 mod locked;
 mod new;
 mod project;
+mod push;
 mod remove;
 mod review;
 mod sheet;
@@ -62,6 +63,11 @@ commands! {
     Remove(remove::RemoveArgs),
     /// Sign a component by a key of yours, so that others can pin the key by `plugin add --key`
     Sign(sign::SignArgs),
+    /// Push a plugin to a registry, from where others add it by its address
+    ///
+    /// What is pushed is its component, with its signature and the `wants` of its plugin.yml where
+    /// there are such.
+    Push(push::PushArgs),
     /// Write a project for a plugin: sources, tests, the SDK and the contract
     New(new::NewArgs),
     /// Build the component of a project with the tools of its language, and check it

@@ -40,8 +40,11 @@ impl From<Error> for Failure {
             | Error::Occupied(_)
             | Error::NoRole
             | Error::NoTemplate { .. }
+            | Error::Address { .. }
             | Error::Scripts(_) => Exit::Usage,
+            Error::RegistryDenied { .. } => Exit::Denied,
             Error::File { .. }
+            | Error::Registry { .. }
             | Error::Definition(_)
             | Error::Missing { .. }
             | Error::NotInstalled { .. }

@@ -1,0 +1,241 @@
+//! The worker's side: a process that runs the guests of one plugin for its host.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream as Socket;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use syrch_core::RoleError;
+use tokio::io::BufReader;
+use tokio::net::UnixStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use super::sandbox;
+use crate::LoadError;
+use crate::cache;
+use crate::capacity::{Capacity, Size};
+use crate::engine::{Ticker, engine};
+use crate::forward;
+use crate::remote::Remote;
+use crate::session::{Caller, Guest, Session};
+use crate::slices::TimeSlices;
+use crate::wire::{
+    self, Done, Ended, Hello, Job, MAX_TO_WORKER, ToHost, ToWorker, Unfinished, max_to_host,
+    read_frame, write_frames,
+};
+
+/// The most threads that run guests.
+const THREADS: usize = 8;
+
+/// Serves a host on the standard streams until it is gone.
+pub(crate) fn run_worker() -> io::Result<()> {
+    sandbox::close_descriptors()?;
+    let mut socket = Socket::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let code = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let hello = read_hello(&mut socket)?;
+    match prepare(hello, code, &socket) {
+        Ok(Prepared { guest, runtime, ticker: _ticker }) => {
+            let served = runtime.block_on(serve(guest, socket));
+            // A guest that still runs does not hold up the end.
+            runtime.shutdown_background();
+            served
+        }
+        Err(error) => {
+            socket.set_nonblocking(false)?;
+            socket.write_all(&wire::frame(&ToHost::Unable(error.to_string()))?)
+        }
+    }
+}
+
+fn read_hello(socket: &mut Socket) -> io::Result<Hello> {
+    let mut length = [0; 4];
+    socket.read_exact(&mut length)?;
+    let mut body = Vec::new();
+    socket.take(u32::from_le_bytes(length).into()).read_to_end(&mut body)?;
+    serde_json::from_slice(&body).map_err(io::Error::from)
+}
+
+/// A plugin in a process without rights.
+struct Prepared {
+    guest: Arc<Guest>,
+    runtime: Runtime,
+    ticker: Ticker,
+}
+
+/// Loads the plugin's code, then gives up all rights. No code of the plugin has run by then.
+fn prepare(hello: Hello, code: File, socket: &Socket) -> io::Result<Prepared> {
+    let Hello { label, roles, limits } = hello;
+    let engine = engine(&limits).map_err(io::Error::other)?;
+    let linker = forward::linker(&engine).map_err(io::Error::other)?;
+    let component = cache::map(&engine, cap_std::fs::File::from_std(code))
+        .ok_or_else(|| io::Error::other("the compiled code does not fit its engine"))?;
+    let resources = component
+        .resources_required()
+        .ok_or_else(|| io::Error::other("the component imports a module"))?;
+    let pre = linker.instantiate_pre(&component).map_err(io::Error::other)?;
+    let slices = TimeSlices::new();
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    socket.set_nonblocking(true)?;
+    sandbox::give_up_files(&limits)?;
+    let ticker = Ticker::start(&engine)?;
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(threads.min(THREADS))
+        .enable_io()
+        .enable_time()
+        .build()?;
+    sandbox::give_up_calls()?;
+    let guest = Guest {
+        pre,
+        capacity: Capacity::new(Size::for_searches(limits.searches)),
+        slices,
+        releases: crate::release::ReleaseThread::default(),
+        long_calls: Arc::default(),
+        memories: resources.num_memories,
+        limits: Arc::new(limits),
+        label,
+        roles,
+    };
+    Ok(Prepared { guest: Arc::new(guest), runtime, ticker })
+}
+
+/// The jobs that have not ended.
+#[derive(Clone, Default)]
+struct Jobs(Arc<Mutex<HashMap<u64, Running>>>);
+
+struct Running {
+    task: AbortHandle,
+    answers: mpsc::UnboundedSender<Vec<u8>>,
+}
+
+impl Jobs {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Running>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Serves the host until it closes the stream.
+async fn serve(guest: Arc<Guest>, socket: Socket) -> io::Result<()> {
+    let (reader, writer) = UnixStream::from_std(socket)?.into_split();
+    let mut reader = BufReader::new(reader);
+    let (frames, queue) = mpsc::unbounded_channel();
+    tokio::spawn(write_frames(writer, queue));
+    let _ = frames.send(wire::frame(&ToHost::Ready)?);
+    let jobs = Jobs::default();
+    while let Some(body) = read_frame(&mut reader, MAX_TO_WORKER).await? {
+        match wire::decode(&body)? {
+            ToWorker::Start { id, job } => start(&guest, id, job, &jobs, &frames),
+            ToWorker::Answer { id, answer } => {
+                if let Some(running) = jobs.lock().get(&id) {
+                    // The guest may have ended.
+                    let _ = running.answers.send(answer);
+                }
+            }
+            ToWorker::Cancel { id } => {
+                if let Some(running) = jobs.lock().get(&id) {
+                    running.task.abort();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Starts a job, whose end is sent whatever becomes of it.
+fn start(
+    guest: &Arc<Guest>,
+    id: u64,
+    job: Vec<u8>,
+    jobs: &Jobs,
+    frames: &mpsc::UnboundedSender<Vec<u8>>,
+) {
+    let (answers, receiver) = mpsc::unbounded_channel();
+    let plugin = Arc::clone(guest);
+    let task = tokio::spawn(run(plugin, id, job, frames.clone(), receiver));
+    jobs.lock().insert(id, Running { task: task.abort_handle(), answers });
+    let guest = Arc::clone(guest);
+    let jobs = jobs.clone();
+    let frames = frames.clone();
+    tokio::spawn(async move {
+        let done = match task.await {
+            Ok(done) => done,
+            Err(error) if error.is_cancelled() => Done::new(Err(Unfinished::Cancelled)),
+            Err(_) => Done::new(Err(Unfinished::Failed(RoleError::Trap {
+                plugin: guest.label.clone(),
+                export: "run".to_owned(),
+                reason: "its worker process panicked".to_owned(),
+            }))),
+        };
+        jobs.lock().remove(&id);
+        if let Ok(frame) = frame_done(id, &done, &guest) {
+            let _ = frames.send(frame);
+        }
+    });
+}
+
+/// The message that a job has ended.
+fn frame_done(id: u64, done: &Done, guest: &Guest) -> io::Result<Vec<u8>> {
+    let frame = wire::frame(&ToHost::Done { id, done: serde_json::to_vec(done)? })?;
+    if frame.len() <= max_to_host(&guest.limits) {
+        return Ok(frame);
+    }
+    let too_large = Done::new(Err(Unfinished::Failed(RoleError::Limit {
+        plugin: guest.label.clone(),
+        export: "run".to_owned(),
+        limit: "hostcall-bytes".to_owned(),
+        detail: "the bytes that one call may pass to the host or return".to_owned(),
+    })));
+    wire::frame(&ToHost::Done { id, done: serde_json::to_vec(&too_large)? })
+}
+
+/// Does a job.
+async fn run(
+    guest: Arc<Guest>,
+    id: u64,
+    job: Vec<u8>,
+    frames: mpsc::UnboundedSender<Vec<u8>>,
+    answers: mpsc::UnboundedReceiver<Vec<u8>>,
+) -> Done {
+    let job: io::Result<Job<'_>> = serde_json::from_slice(&job).map_err(io::Error::from);
+    match job {
+        Err(error) => Done::new(Err(Unfinished::About(error.to_string()))),
+        Ok(Job::Describe) => Done::new(match guest.describe().await {
+            Ok(description) => Ok(Ended::Described(description)),
+            Err(LoadError::Export { export, detail }) => Err(Unfinished::Export(export, detail)),
+            Err(LoadError::Unavailable(reason)) => Err(Unfinished::Unavailable(reason)),
+            Err(LoadError::About(reason)) => Err(Unfinished::About(reason)),
+            Err(error) => Err(Unfinished::About(error.to_string())),
+        }),
+        Ok(Job::Configure(config)) => Done::new(match guest.configure(&config).await {
+            Ok(()) => Ok(Ended::Configured),
+            Err(error) => Err(Unfinished::Failed(error)),
+        }),
+        Ok(Job::Probe) => {
+            let probed = tokio::task::spawn_blocking(sandbox::probe).await;
+            Done::new(probed.map(Ended::Probed).map_err(|_| Unfinished::Cancelled))
+        }
+        Ok(Job::Role { limits, config, handles, call }) => {
+            let remote = Remote::new(id, frames, answers, handles);
+            let opened = Session::open(&guest, Caller::Host(limits, remote)).await;
+            let mut session = match opened {
+                Ok(session) => session,
+                Err(error) => return Done::new(Err(Unfinished::Failed(error))),
+            };
+            let result = match session.configure(&config).await {
+                Ok(()) => session.run(&call).await,
+                Err(error) => Err(error),
+            };
+            let state = session.store.data();
+            let used = state.usage();
+            Done {
+                cpu: used.cpu,
+                memory_peak: used.memory_peak,
+                printed: state.printed.text(),
+                ended: result.map(Ended::Returned).map_err(Unfinished::Failed),
+            }
+        }
+    }
+}

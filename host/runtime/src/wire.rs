@@ -1,0 +1,193 @@
+//! Messages between the host and the worker process of a plugin. Each is a frame: its length as
+//! four bytes, the lowest first, and as many bytes. Values of ports are sent as the contract has
+//! them; the arguments and the result of a role are JSON, as in a journal.
+
+use std::borrow::Cow;
+use std::io;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use syrch_core::roles::Role;
+use syrch_core::{Limits, RoleError};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::forward::PortCall;
+use crate::job::{CallLimits, Description, RoleCall, RoleResult};
+
+/// The most bytes of a message to a worker.
+pub(crate) const MAX_TO_WORKER: usize = 256 << 20;
+
+/// The most bytes of a message from a worker: more than a guest can pass to the host at once.
+pub(crate) fn max_to_host(limits: &Limits) -> usize {
+    limits.hostcall_bytes.saturating_mul(4).saturating_add(1 << 20)
+}
+
+/// The first message to a worker.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Hello {
+    pub(crate) label: String,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) limits: Limits,
+}
+
+/// A further message to a worker.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ToWorker {
+    /// Starts a [`Job`], which is JSON.
+    Start { id: u64, job: Vec<u8> },
+    /// Answers the last port call of a job.
+    Answer { id: u64, answer: Vec<u8> },
+    /// Ends a job. The worker says when it has ended, too.
+    Cancel { id: u64 },
+}
+
+/// A message from a worker.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum ToHost {
+    /// The worker has given up all rights, and takes jobs.
+    Ready,
+    /// The worker cannot take jobs: the reason.
+    Unable(String),
+    /// The guest of a job calls a port, and has used so much CPU time.
+    Ask { id: u64, cpu: Duration, call: PortCall },
+    /// A job has ended with a [`Done`], which is JSON.
+    Done { id: u64, done: Vec<u8> },
+}
+
+/// Work for a plugin, in a store of its own.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Job<'a> {
+    /// Asks the plugin for its description.
+    Describe,
+    /// Asks the plugin whether it accepts these settings.
+    Configure(String),
+    /// Calls a role.
+    Role {
+        limits: CallLimits,
+        /// The settings of the plugin.
+        config: Cow<'a, str>,
+        /// The handles of the results in the call, in its order.
+        handles: Vec<u32>,
+        call: Cow<'a, RoleCall<'a>>,
+    },
+    /// Tries what a worker must not be able to do.
+    Probe,
+}
+
+/// The end of a job.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Done {
+    /// The CPU time of the guest.
+    pub(crate) cpu: Duration,
+    /// The most linear memory that the guest had, in bytes.
+    pub(crate) memory_peak: u64,
+    /// The text that the guest printed.
+    pub(crate) printed: String,
+    pub(crate) ended: Result<Ended, Unfinished>,
+}
+
+impl Done {
+    /// The end of a job that ran no guest, or whose guest used nothing that counts.
+    pub(crate) fn new(ended: Result<Ended, Unfinished>) -> Self {
+        Self { cpu: Duration::ZERO, memory_peak: 0, printed: String::new(), ended }
+    }
+}
+
+/// The result of a [`Job`].
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Ended {
+    Described(Description),
+    Configured,
+    Returned(RoleResult),
+    /// The attempts, each with its error; `None` if it was possible.
+    Probed(Vec<(String, Option<String>)>),
+}
+
+/// The reason why a job has no result.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Unfinished {
+    Failed(RoleError),
+    /// An export has another type than the contract: its name, and the difference.
+    Export(String, String),
+    /// The plugin's description is unusable.
+    About(String),
+    /// The worker has no room for the job.
+    Unavailable(String),
+    Cancelled,
+}
+
+/// Makes the frame of a message.
+pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let frame = postcard::to_extend(message, vec![0; 4]).map_err(io::Error::other)?;
+    with_length(frame)
+}
+
+/// Makes the frame of a message in JSON.
+pub(crate) fn json_frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut frame = vec![0; 4];
+    serde_json::to_writer(&mut frame, message)?;
+    with_length(frame)
+}
+
+fn with_length(mut frame: Vec<u8>) -> io::Result<Vec<u8>> {
+    let length = u32::try_from(frame.len() - 4).map_err(io::Error::other)?;
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    Ok(frame)
+}
+
+/// Reads a message.
+pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> io::Result<T> {
+    match postcard::take_from_bytes(body) {
+        Ok((message, [])) => Ok(message),
+        Ok(_) => Err(invalid("a message is longer than it should be")),
+        Err(error) => Err(invalid(&format!("a message cannot be read: {error}"))),
+    }
+}
+
+pub(crate) fn invalid(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason)
+}
+
+/// Reads the body of the next frame. `None` at the end of the stream.
+pub(crate) async fn read_frame(
+    stream: &mut (impl AsyncRead + Unpin),
+    most: usize,
+) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; 4];
+    match stream.read_exact(&mut length).await {
+        Ok(_) => {}
+        Err(error) if is_end(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let length = u32::from_le_bytes(length);
+    if length as usize > most {
+        return Err(invalid("a message is too long"));
+    }
+    // The memory is taken as the bytes come.
+    let mut body = Vec::new();
+    match stream.take(length.into()).read_to_end(&mut body).await {
+        Ok(_) => {}
+        Err(error) if is_end(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    Ok((body.len() == length as usize).then_some(body))
+}
+
+/// Returns whether the other process has closed the stream, possibly before it read all of it.
+fn is_end(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
+}
+
+/// Writes frames until all their senders are gone or the stream fails.
+pub(crate) async fn write_frames(
+    mut stream: impl AsyncWrite + Unpin,
+    mut frames: mpsc::UnboundedReceiver<Vec<u8>>,
+) {
+    while let Some(frame) = frames.recv().await {
+        if stream.write_all(&frame).await.is_err() {
+            return;
+        }
+    }
+}
