@@ -24,6 +24,7 @@ mod compare;
 mod completions;
 mod contract;
 mod conversations;
+mod cosign;
 mod cost;
 mod crates;
 mod defined;

@@ -131,6 +131,7 @@ mod tests {
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
             key: None,
+            signer: None,
             wanted: grants(&["llm"]),
             granted: grants(&words),
         };
@@ -183,6 +184,7 @@ mod tests {
                     roles: vec![Role::Solver],
                     contract: "0.1.0".to_owned(),
                     key: None,
+                    signer: None,
                     wanted: grants(&["llm"]),
                     granted: grants(&[words]),
                 };

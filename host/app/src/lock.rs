@@ -54,10 +54,66 @@ pub struct Locked {
     /// The key of its author, by which whatever takes its place has to be signed, as `ed25519:…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The signer of its bundle, who has to sign whatever takes its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signer: Option<Signer>,
     /// The grants that it asks for: the ports that it imports, within its own manifest.
     pub wanted: Grants,
     /// The grants that the user has given it.
     pub granted: Grants,
+}
+
+/// The signer of a plugin whose bundle of Sigstore was verified: a key, or an identity.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signer {
+    /// The public key, in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The identity in the certificate, such as an address of mail or a workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// The address of the issuer that vouched for the identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// The time at which a log had the signature; `None` if no log was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logged: Option<String>,
+    /// The sha256 of the trust root, in hex; `None` if it was not needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+}
+
+impl Signer {
+    /// Returns true if both name the same key or identity.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.key, &self.identity, &self.issuer) == (&other.key, &other.identity, &other.issuer)
+    }
+
+    /// Returns whether it names a key, or an identity that was verified against a trust root.
+    fn is_whole(&self) -> bool {
+        let is_base64 = |key: &String| {
+            let mut letters = key.bytes();
+            let is_digit = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
+            !key.is_empty() && letters.all(is_digit)
+        };
+        match (&self.key, &self.identity, &self.issuer) {
+            (Some(key), None, None) => is_base64(key),
+            (None, Some(_), Some(_)) => self.root.is_some(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.key, &self.identity, &self.issuer) {
+            (Some(key), ..) => write!(f, "the key {key}"),
+            (_, Some(identity), Some(issuer)) => write!(f, "`{identity}` of {issuer}"),
+            _ => f.write_str("nobody"),
+        }
+    }
 }
 
 /// The plugins that the user has added, by name.
@@ -129,6 +185,12 @@ impl Locked {
         if self.key.as_ref().is_some_and(|key| !is_key(key)) {
             return Err(format!(
                 "the key of `{name}` is none: one is `{KEY}` and the base64 of 32 bytes"
+            ));
+        }
+        if self.signer.as_ref().is_some_and(|signer| !signer.is_whole()) {
+            return Err(format!(
+                "the signer of `{name}` is none: it has a `key`, or an `identity`, its `issuer` \
+                 and the `root`"
             ));
         }
         let within = self.granted.narrow(&self.wanted);
@@ -398,6 +460,7 @@ mod tests {
             roles: vec![Role::Solver],
             contract: "0.1.0".to_owned(),
             key: None,
+            signer: None,
             wanted: grants(&["llm", "sql", "rows"]),
             granted: grants(words),
         }

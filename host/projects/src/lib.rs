@@ -11,6 +11,7 @@ mod archive;
 mod build;
 mod component;
 mod contract;
+mod cosign;
 mod definition;
 mod error;
 mod files;
@@ -25,6 +26,7 @@ mod sources;
 
 pub use build::{BuildOptions, Built, Plan, build};
 pub use component::ComponentError;
+pub use cosign::{Bundle, CosignKey};
 pub use definition::{FILE, Project};
 pub use error::Error;
 pub use language::Language;

@@ -9,7 +9,7 @@ use syrch::syrch_core::Grants;
 
 use crate::archive::{self, Files};
 use crate::signature::{ENDING, Signature, path_beside};
-use crate::{Error, FILE, definition};
+use crate::{Error, FILE, cosign, definition};
 
 /// Bytes of a file that is read at most.
 const LARGEST: u64 = 128 << 20;
@@ -25,6 +25,8 @@ pub struct Package {
     pub wants: Option<Grants>,
     /// The signature that stands beside the component; `None` if there is none.
     pub signature: Option<Signature>,
+    /// The text of the bundle of Sigstore beside the component; `None` if there is none.
+    pub bundle: Option<Vec<u8>>,
 }
 
 impl Package {
@@ -42,7 +44,9 @@ impl Package {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         if name.ends_with(".wasm") {
             let signature = read_signature(path)?;
-            return Ok(Self { component: bytes, name: stem(&name), wants: None, signature });
+            let bundle = read_bundle(path)?;
+            let name = stem(&name);
+            return Ok(Self { component: bytes, name, wants: None, signature, bundle });
         }
         let files = archive::read(&bytes).map_err(|why| Error::file(path, why))?;
         choose(files, path)
@@ -60,7 +64,7 @@ fn from_folder(folder: &Path) -> Result<Package, Error> {
         let Ok(entries) = fs::read_dir(&inside) else { continue };
         for entry in entries.filter_map(Result::ok) {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let signed = name.strip_suffix(ENDING);
+            let signed = name.strip_suffix(ENDING).or_else(|| name.strip_suffix(cosign::ENDING));
             if name != FILE && !is_component(signed.unwrap_or(&name)) {
                 continue;
             }
@@ -96,6 +100,25 @@ fn read_signature(component: &Path) -> Result<Option<Signature>, Error> {
         return Ok(None);
     }
     parse_signature(&read_file(&path)?, path.display().to_string()).map(Some)
+}
+
+/// The bundle in the file beside a component; `None` if there is none.
+fn read_bundle(component: &Path) -> Result<Option<Vec<u8>>, Error> {
+    let mut path = component.as_os_str().to_owned();
+    path.push(cosign::ENDING);
+    let path = Path::new(&path);
+    if !path.exists() {
+        return Ok(None);
+    }
+    check_bundle(read_file(path)?, path.display().to_string()).map(Some)
+}
+
+/// Refuses the text of a bundle that nobody would read.
+fn check_bundle(text: Vec<u8>, path: String) -> Result<Vec<u8>, Error> {
+    if text.len() > cosign::LONGEST {
+        return Err(Error::Signature { path, why: "is too long for a bundle".to_owned() });
+    }
+    Ok(text)
 }
 
 /// Reads a signature that stands at a path or an address.
@@ -141,7 +164,11 @@ fn choose(mut files: Files, source: &Path) -> Result<Package, Error> {
             let signature = files.remove(&format!("{path}{ENDING}"));
             let place = source.join(format!("{path}{ENDING}")).display().to_string();
             let signature = signature.map(|text| parse_signature(&text, place)).transpose()?;
-            Ok(Package { component, name: name.unwrap_or_else(|| stem(path)), wants, signature })
+            let bundle = files.remove(&format!("{path}{}", cosign::ENDING));
+            let place = source.join(format!("{path}{}", cosign::ENDING)).display().to_string();
+            let bundle = bundle.map(|text| check_bundle(text, place)).transpose()?;
+            let name = name.unwrap_or_else(|| stem(path));
+            Ok(Package { component, name, wants, signature, bundle })
         }
         [] => {
             Err(Error::file(source, "has no component: build it first, or ask its author for one"))
@@ -170,13 +197,15 @@ mod tests {
         let (key, _) = SigningKey::generate().unwrap();
         let signature = key.sign(b"component").to_text();
         fs::write(folder.join("build/short.wasm.sig"), &signature).unwrap();
+        fs::write(folder.join("build/short.wasm.sigstore.json"), "{}").unwrap();
         let package = Package::read(&folder).unwrap();
         let wants: Vec<String> = package.wants.clone().unwrap().into();
         assert_eq!((package.name.as_str(), wants.len()), ("short", 3));
         let signer = package.signature.as_ref().and_then(|one| one.verify(b"component"));
         assert_eq!(signer, Some(key.public_key()));
         let archive = scratch.path().join("short.tar");
-        let whole: [(&str, u8, &[u8]); 4] = [
+        let whole: [(&str, u8, &[u8]); 5] = [
+            ("p/build/short.wasm.sigstore.json", b'0', b"{}"),
             ("p/build/short.wasm.sig", b'0', signature.as_bytes()),
             ("p/plugin.yml", b'0', DEFINITION),
             ("p/build/short.wasm", b'0', b"component"),
@@ -186,6 +215,14 @@ mod tests {
         assert_eq!(Package::read(&archive).unwrap(), package);
         let alone = Package::read(&folder.join("build/short.wasm")).unwrap();
         assert_eq!(alone, Package { wants: None, ..package });
+        assert_eq!(alone.bundle.as_deref(), Some(&b"{}"[..]));
+        let long = " ".repeat(cosign::LONGEST + 1);
+        fs::write(folder.join("build/short.wasm.sigstore.json"), &long).unwrap();
+        for path in [folder.clone(), folder.join("build/short.wasm")] {
+            let error = Package::read(&path).unwrap_err().to_string();
+            assert!(error.contains("too long for a bundle"), "{error}");
+        }
+        fs::remove_file(folder.join("build/short.wasm.sigstore.json")).unwrap();
         fs::write(folder.join("build/short.wasm.sig"), "no signature").unwrap();
         for path in [folder.clone(), folder.join("build/short.wasm")] {
             let error = Package::read(&path).unwrap_err().to_string();

@@ -229,7 +229,7 @@ mod tests {
         let signature = Some(key.sign(&component));
         let words = vec!["llm".to_owned(), "tables=a,b".to_owned()];
         let wants = Some(words.try_into().unwrap());
-        Package { component, name: "votes".to_owned(), wants, signature }
+        Package { component, name: "votes".to_owned(), wants, signature, bundle: None }
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub async fn pull(
         return Err(Error::registry(reference.host(), why));
     }
     let name = reference.last_word().to_owned();
-    let package = Package { component, name, wants, signature };
+    let package = Package { component, name, wants, signature, bundle: None };
     Ok(Pulled { package, manifest: found })
 }
 

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use syrch::lock::Signer;
 use syrch_projects::PublicKey;
 
 use super::locked::{self, GrantArgs, RegistryArgs};
+use super::signed::BundleArgs;
 use super::{Context, Run};
 use crate::console::prompt::confirm;
 use crate::exit::Exit;
@@ -25,6 +27,8 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "KEY", value_parser = |text: &str| text.parse::<PublicKey>())]
     key: Option<PublicKey>,
     #[command(flatten)]
+    bundle: BundleArgs,
+    #[command(flatten)]
     grants: GrantArgs,
     #[command(flatten)]
     registry: RegistryArgs,
@@ -41,11 +45,15 @@ impl Run for AddArgs {
     async fn run(self, context: Context) -> Outcome {
         let name = self.name.as_deref();
         let (name, mut new, staged) =
-            locked::examine(&context, &self.source, name, self.key, &self.registry).await?;
+            locked::examine(&context, &self.source, name, self.key, &self.bundle, &self.registry)
+                .await?;
         let mut lock = locked::lock(&context)?;
         let old = lock.plugins().get(&name).cloned();
         let pinned = old.as_ref().and_then(|old| old.key.as_ref());
-        if pinned.is_some() && pinned != new.key.as_ref() {
+        let signer = old.as_ref().and_then(|old| old.signer.as_ref());
+        let is_other =
+            |signer| !new.signer.as_ref().is_some_and(|new: &Signer| new.is_same(signer));
+        if pinned.is_some() && pinned != new.key.as_ref() || signer.is_some_and(is_other) {
             let message = format!("another key was pinned for `{name}` meanwhile");
             return Err(Failure::new(Exit::Denied, message).hint("run the command again"));
         }

@@ -15,6 +15,7 @@ use syrch_projects::{Credentials, Name, Package, PublicKey, Reference};
 
 use super::Context;
 use super::sheet::inspect_plugin;
+use super::signed::{BundleArgs, cite};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome, alternatives};
 use crate::sink::Grid;
@@ -134,6 +135,7 @@ pub(super) async fn examine(
     source: &Path,
     name: Option<&str>,
     key: Option<PublicKey>,
+    bundle: &BundleArgs,
     registry: &RegistryArgs,
 ) -> Outcome<(String, Locked, Staged)> {
     let lock = lock(context)?;
@@ -149,8 +151,9 @@ pub(super) async fn examine(
         return Err(Failure::usage(format!("`{name}` stands for no plugin"))
             .hint("give another name by --name"));
     }
-    let pinned = lock.plugins().get(&name).and_then(|old| old.key.clone());
-    let key = check_signature(&name, &package, key, pinned)?;
+    let old = lock.plugins().get(&name);
+    let key = check_signature(&name, &package, key, old.and_then(|old| old.key.clone()))?;
+    let signer = bundle.check(&name, &package, old.and_then(|old| old.signer.as_ref()))?;
     let (found, staged) = stage(context, &package, &source).await?;
     let ports = Grants::for_ports(found.imports.iter().map(String::as_str));
     let wanted = match package.wants {
@@ -165,6 +168,7 @@ pub(super) async fn examine(
         roles: found.roles,
         contract: CONTRACT_VERSION.to_owned(),
         key,
+        signer,
         granted: Grants::default(),
         wanted,
     };
@@ -278,6 +282,7 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
         ];
         lines.extend(new.manifest.as_ref().map(|digest| format!("its manifest is {digest}")));
         lines.extend(new.key.as_ref().map(|key| format!("it is signed by {key}")));
+        lines.extend(new.signer.as_ref().map(|one| format!("it is signed by {}", cite(one))));
         return lines;
     };
     let mut lines = Vec::new();
@@ -287,6 +292,15 @@ pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<St
     }
     if let (None, Some(key)) = (&old.key, &new.key) {
         lines.push(format!("{name}: the key of its author is pinned, {key}"));
+    }
+    match (&old.signer, &new.signer) {
+        (None, Some(signer)) => {
+            lines.push(format!("{name}: its signer is pinned, {}", cite(signer)));
+        }
+        (Some(before), Some(after)) if cite(before) != cite(after) => {
+            lines.push(format!("{name}: signature of {} becomes {}", cite(before), cite(after)));
+        }
+        _ => {}
     }
     if old.source != new.source {
         lines.push(format!("{name}: source `{}` becomes `{}`", source(old), source(new)));
@@ -321,6 +335,7 @@ pub(super) fn sheet(name: &str, locked: &Locked) -> Value {
         "roles": locked.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
         "contract": locked.contract,
         "key": locked.key,
+        "signer": locked.signer,
         "wanted": locked.wanted,
         "granted": locked.granted,
     })

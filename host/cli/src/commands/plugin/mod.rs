@@ -16,6 +16,7 @@ mod remove;
 mod review;
 mod sheet;
 mod sign;
+mod signed;
 mod test;
 mod watch;
 

@@ -7,6 +7,7 @@ use syrch::syrch_core::text::escape::escape_quotation;
 
 use super::locked::{self, RegistryArgs};
 use super::sheet::inspect_plugin;
+use super::signed::BundleArgs;
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -17,6 +18,8 @@ pub(crate) struct ReviewArgs {
     /// The name of an added plugin
     name: String,
     #[command(flatten)]
+    bundle: BundleArgs,
+    #[command(flatten)]
     registry: RegistryArgs,
 }
 
@@ -26,8 +29,10 @@ impl Run for ReviewArgs {
         let old = locked::find(&lock, &self.name)?;
         // The component in the store has to be the one that was added.
         inspect_plugin(&context, &PluginSource::Builtin(self.name.clone())).await?;
+        let name = Some(self.name.as_str());
         let (_, mut new, _staged) =
-            locked::examine(&context, &old.source, Some(&self.name), None, &self.registry).await?;
+            locked::examine(&context, &old.source, name, None, &self.bundle, &self.registry)
+                .await?;
         new.granted = old.granted.narrow(&new.wanted).map_err(Failure::config)?;
         context.console.clear();
         let lines = locked::describe(&self.name, Some(old), &new);
