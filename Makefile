@@ -16,6 +16,9 @@ MEMORY := $(shell grep -q ' /dev/shm tmpfs [^ ]*noexec' /proc/mounts || \
 # Strategies that `make live` asks under, with blanks between them; all built-in ones by default.
 LIVE ?=
 LIVE_FLAGS ?=
+# Targets that `make fuzz` runs, with blanks between them, all by default, and how long each runs; with 0 they are built alone.
+FUZZ ?=
+SECONDS ?= 60
 # Flags of the benchmark, such as `--only schema,cached`.
 BENCH ?=
 # Packages: the profile of the program, the machine that it is for (this one by default), or the file of one that is built already.
@@ -34,7 +37,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-oci test-python test-page test-cluster dist test-packages live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-oci test-python test-page test-cluster dist test-packages live soak fuzz lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -173,6 +176,11 @@ soak: plugins
 	SYRCH_SOAK=1 $(CARGO) test -p syrch --test app -- a_server_that_crashes all_replays faults
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	target/release/syrch-bench --only soak,suite-memory $(BENCH)
+
+# Searches inputs that break a property of the host's readers of untrusted bytes. Each crate is built again with a counter at each branch, in minutes.
+# `make test` runs the same targets over what was found before, and some changes of it. tests/fuzz/README.md has the rest.
+fuzz:
+	sh tests/fuzz/fuzz.sh "$(FUZZ)" $(SECONDS)
 
 lint: target
 	$(CARGO) fmt --all --check

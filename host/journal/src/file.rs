@@ -7,6 +7,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use syrch_core::text::clip;
+
 use crate::read::Journal;
 use crate::record::{Header, Record};
 
@@ -76,6 +78,14 @@ pub enum JournalError {
         /// The ids that begin with it.
         matches: Vec<String>,
     },
+}
+
+/// Bytes of the reason why a line is damaged, at most.
+const REASON: usize = 500;
+
+/// The reason why a line is damaged: an error of JSON quotes what it found, which may be all of it.
+pub(crate) fn explain_json(error: &serde_json::Error) -> String {
+    clip(&error.to_string(), REASON).to_owned()
 }
 
 impl JournalError {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use syrch_core::ResultSet;
 use syrch_core::ports::{LlmError, Reply, Request};
 
-use crate::file::{JournalError, LINE};
+use crate::file::{JournalError, LINE, explain_json};
 use crate::record::{Ask, CallId, Event, FORMAT, Got, Header, Record, VERSION};
 use crate::stored;
 
@@ -53,7 +53,7 @@ impl Journal {
                 IN_MILLISECONDS => read_first_version(&line),
                 _ => serde_json::from_slice(&line),
             };
-            records.push(record.map_err(|error| malformed(lines.number, error.to_string()))?);
+            records.push(record.map_err(|error| malformed(lines.number, explain_json(&error)))?);
         }
         Ok(Self { header, records, whole_bytes: lines.bytes })
     }
@@ -170,7 +170,7 @@ fn header(line: &[u8]) -> Result<Header, Wrong> {
         Some(version) => return Err(Wrong::Version(version)),
         None => return Err(Wrong::Other("it has no `version`".to_owned())),
     }
-    serde_json::from_value(value).map_err(|error| Wrong::Other(error.to_string()))
+    serde_json::from_value(value).map_err(|error| Wrong::Other(explain_json(&error)))
 }
 
 /// Reads the complete lines of a file.
@@ -200,5 +200,23 @@ impl Lines<'_> {
             });
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_of_a_long_line_is_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.jsonl");
+        let journal = include_str!("../tests/clarified.jsonl");
+        let (header, _) = journal.split_once('\n').unwrap();
+        let name = "é".repeat(50_000);
+        std::fs::write(&path, format!("{header}\n{{\"record\":\"{name}\"}}\n")).unwrap();
+        let error = Journal::read(&path).unwrap_err();
+        assert!(matches!(error, JournalError::Malformed { line: 2, .. }), "{error}");
+        assert!(error.to_string().len() < 1_000, "{} bytes", error.to_string().len());
     }
 }

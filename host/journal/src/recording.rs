@@ -11,8 +11,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch_core::ports::{LlmError, ModelOutcome, Reply, Request, Retry, Usage};
+use syrch_core::text::clip;
 
-use crate::file::{LINE, LOCK_TRIES, LOCK_WAIT};
+use crate::file::{LINE, LOCK_TRIES, LOCK_WAIT, explain_json};
 
 /// The value of [`RecordingHeader::format`].
 pub const RECORDING: &str = "syrch.recording";
@@ -230,7 +231,7 @@ impl Recording {
                 RecordingError::Malformed {
                     path: path.to_owned(),
                     line: all.len() + 2,
-                    reason: error.to_string(),
+                    reason: explain_json(&error),
                 }
             })?);
         }
@@ -299,14 +300,16 @@ fn header(path: &Path, first: &[u8]) -> Result<RecordingHeader, RecordingError> 
         ));
     }
     if value.get("version").and_then(Value::as_u64) != Some(u64::from(VERSION)) {
-        let found = value.get("version").unwrap_or(&Value::Null);
+        let found = value.get("version").unwrap_or(&Value::Null).to_string();
+        let found = clip(&found, 64);
         return Err(RecordingError::unfit(
             path,
             format!("is a recording of version {found}; this host reads version {VERSION}"),
         ));
     }
-    serde_json::from_value(value)
-        .map_err(|error| RecordingError::unfit(path, format!("is not a recording: {error}")))
+    serde_json::from_value(value).map_err(|error| {
+        RecordingError::unfit(path, format!("is not a recording: {}", explain_json(&error)))
+    })
 }
 
 fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {

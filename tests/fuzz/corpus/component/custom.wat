@@ -1,0 +1,1 @@
+(component (@custom "producers" "\01\08language\01\04Rust\04 1.0") (@custom "x" "y"))

@@ -1,0 +1,1 @@
+(component (instance $i) (export "syrch:plugin/reward@0.1.0" (instance $i)))

@@ -1,0 +1,1 @@
+(component (import "syrch:plugin/llm@0.1.0" (instance)) (import "wasi:cli/environment@0.2.0" (instance)))

@@ -1,0 +1,1 @@
+(module (func (export "x") (param i32) (result i32) (local.get 0)))

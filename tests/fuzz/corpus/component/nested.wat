@@ -1,0 +1,1 @@
+(component (core module $m (memory 1) (table 2 funcref) (func (loop (block (br_if 1 (i32.const 1)))))) (core instance (instantiate $m)) (component (component (core module))))
