@@ -1,6 +1,7 @@
 //! The replies of models, read as each shape.
 
 use std::collections::HashSet;
+use std::hint::black_box;
 
 use serde_json::Value;
 use syrch_core::Limits;
@@ -24,7 +25,7 @@ pub(crate) fn check(input: &[u8]) {
         Shape::Yaml(vec!["sql".to_owned()]),
         Shape::Choice(words),
     ];
-    has_thinking(&text);
+    black_box(has_thinking(&text));
     for shape in &shapes {
         let whole = parse(&text, shape, &Limits::default());
         let cut = parse_cut(&text, shape, &Limits::default(), TOKENS);
@@ -50,7 +51,7 @@ pub(crate) fn check(input: &[u8]) {
     }
     if let Some(whole) = whole {
         check_cut_within(&text, &whole.sql);
-        is_statement_alone(&text, &whole.sql);
+        black_box(is_statement_alone(&text, &whole.sql));
     }
 }
 
