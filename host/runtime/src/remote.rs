@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use tokio::sync::mpsc;
 
+use crate::isolate::Outbox;
+
 /// The host's side of a call, as its worker sees it.
 pub(crate) struct Remote {
     /// The number of the call.
     pub(crate) id: u64,
-    frames: mpsc::UnboundedSender<Vec<u8>>,
+    outbox: Outbox,
     answers: mpsc::UnboundedReceiver<Vec<u8>>,
     /// The handles of the results that are part of the call, in the order in which it needs them.
     handles: VecDeque<u32>,
@@ -17,11 +19,11 @@ pub(crate) struct Remote {
 impl Remote {
     pub(crate) fn new(
         id: u64,
-        frames: mpsc::UnboundedSender<Vec<u8>>,
+        outbox: Outbox,
         answers: mpsc::UnboundedReceiver<Vec<u8>>,
         handles: Vec<u32>,
     ) -> Self {
-        Self { id, frames, answers, handles: handles.into() }
+        Self { id, outbox, answers, handles: handles.into() }
     }
 
     pub(crate) fn next_handle(&mut self) -> wasmtime::Result<u32> {
@@ -30,7 +32,7 @@ impl Remote {
 
     /// Sends the message of a port call to the host, and waits for the answer.
     pub(crate) async fn exchange(&mut self, frame: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
-        self.frames.send(frame).map_err(|_| host_is_gone())?;
+        self.outbox.send(frame).map_err(|_| host_is_gone())?;
         self.answers.recv().await.ok_or_else(host_is_gone)
     }
 }

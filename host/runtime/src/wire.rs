@@ -6,12 +6,13 @@ use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
+use postcard::Deserializer;
+use postcard::de_flavors::Flavor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use syrch_core::roles::Role;
 use syrch_core::{Limits, RoleError};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::mpsc;
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::forward::PortCall;
 use crate::job::{CallLimits, Description, RoleCall, RoleResult};
@@ -19,10 +20,18 @@ use crate::job::{CallLimits, Description, RoleCall, RoleResult};
 /// The most bytes of a message to a worker.
 pub(crate) const MAX_TO_WORKER: usize = 256 << 20;
 
-/// The most bytes of a message from a worker: more than a guest can pass to the host at once.
+/// The most bytes of a message from a worker: what a guest can pass to the host at once, and a head.
 pub(crate) fn max_to_host(limits: &Limits) -> usize {
-    limits.hostcall_bytes.saturating_mul(4).saturating_add(1 << 20)
+    limits.hostcall_bytes.saturating_add(1 << 20)
 }
+
+/// The most bytes that the values of a message from a worker may take in memory, about.
+pub(crate) fn max_decoded(limits: &Limits) -> usize {
+    limits.hostcall_bytes.saturating_mul(4)
+}
+
+/// Bytes in memory for each value of a message, such as an empty string of one byte.
+const VALUE: usize = size_of::<String>();
 
 /// The first message to a worker.
 #[derive(Serialize, Deserialize)]
@@ -36,7 +45,7 @@ pub(crate) struct Hello {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ToWorker {
     /// Starts a [`Job`], which is JSON.
-    Start { id: u64, job: Vec<u8> },
+    Start { id: u64, job: String },
     /// Answers the last port call of a job.
     Answer { id: u64, answer: Vec<u8> },
     /// Ends a job. The worker says when it has ended, too.
@@ -53,7 +62,7 @@ pub(crate) enum ToHost {
     /// The guest of a job calls a port, and has used so much CPU time.
     Ask { id: u64, cpu: Duration, call: Box<PortCall> },
     /// A job has ended with a [`Done`], which is JSON.
-    Done { id: u64, done: Vec<u8> },
+    Done { id: u64, done: String },
 }
 
 /// Work for a plugin, in a store of its own.
@@ -137,12 +146,60 @@ fn with_length(mut frame: Vec<u8>) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// Reads a message.
-pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> io::Result<T> {
-    match postcard::take_from_bytes(body) {
+/// Reads a message whose values take at most so many bytes in memory, about: a list of many empty
+/// values is short in a message.
+pub(crate) fn decode<T: DeserializeOwned>(body: &[u8], most: usize) -> io::Result<T> {
+    let mut deserializer = Deserializer::from_flavor(Bounded { rest: body, left: most });
+    let message = T::deserialize(&mut deserializer);
+    let rest = message.and_then(|message| Ok((message, deserializer.finalize()?)));
+    match rest {
         Ok((message, [])) => Ok(message),
         Ok(_) => Err(invalid("a message is longer than it should be")),
         Err(error) => Err(invalid(&format!("a message cannot be read: {error}"))),
+    }
+}
+
+/// The bytes of a message, of which only so many values are read. A value is at least one byte
+/// that is read for itself; texts are read whole.
+struct Bounded<'de> {
+    rest: &'de [u8],
+    left: usize,
+}
+
+impl Bounded<'_> {
+    fn charge(&mut self, bytes: usize) -> postcard::Result<()> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or(postcard::Error::SerdeDeCustom)?;
+        Ok(())
+    }
+}
+
+impl<'de> Flavor<'de> for Bounded<'de> {
+    type Remainder = &'de [u8];
+    type Source = &'de [u8];
+
+    fn pop(&mut self) -> postcard::Result<u8> {
+        self.charge(VALUE)?;
+        let (first, rest) =
+            self.rest.split_first().ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.rest = rest;
+        Ok(*first)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.rest.len())
+    }
+
+    fn try_take_n(&mut self, count: usize) -> postcard::Result<&'de [u8]> {
+        self.charge(count)?;
+        let (taken, rest) =
+            self.rest.split_at_checked(count).ok_or(postcard::Error::DeserializeUnexpectedEnd)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn finalize(self) -> postcard::Result<&'de [u8]> {
+        Ok(self.rest)
     }
 }
 
@@ -180,14 +237,33 @@ fn is_end(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
 }
 
-/// Writes frames until all their senders are gone or the stream fails.
-pub(crate) async fn write_frames(
-    mut stream: impl AsyncWrite + Unpin,
-    mut frames: mpsc::UnboundedReceiver<Vec<u8>>,
-) {
-    while let Some(frame) = frames.recv().await {
-        if stream.write_all(&frame).await.is_err() {
-            return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_many_empty_values_is_refused_before_they_take_memory() {
+        let limits = Limits::default();
+        let texts = vec![String::new(); limits.hostcall_bytes / 2];
+        let call = Box::new(PortCall::RunAll { texts });
+        let frame = frame(&ToHost::Ask { id: 1, cpu: Duration::ZERO, call }).unwrap();
+        assert!(frame.len() < max_to_host(&limits));
+        let read = decode::<ToHost>(&frame[4..], max_decoded(&limits));
+        let error = read.err().unwrap();
+        assert!(error.to_string().starts_with("a message cannot be read"), "{error}");
+        assert!(decode::<ToHost>(&frame[4..], usize::MAX).is_ok());
+    }
+
+    #[test]
+    fn a_message_is_read_whole_and_nothing_after_it() {
+        let call = Box::new(PortCall::Check { text: "SELECT 1".repeat(1 << 20) });
+        let frame = frame(&ToHost::Ask { id: 7, cpu: Duration::ZERO, call }).unwrap();
+        let read = decode(&frame[4..], max_decoded(&Limits::default()));
+        let Ok(ToHost::Ask { id: 7, call, .. }) = read else { panic!("another message") };
+        let PortCall::Check { text } = *call else { panic!("another call") };
+        assert_eq!(text.len(), 8 << 20);
+        for wrong in [&frame[4..frame.len() - 1], &[&frame[4..], &[0]].concat()] {
+            assert!(decode::<ToHost>(wrong, usize::MAX).is_err());
         }
     }
 }

@@ -18,11 +18,14 @@ use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::{mpsc, oneshot};
 use wasmtime::component::Component;
 
+use syrch_core::Limits;
+
+use super::outbox::Outbox;
 use super::sandbox::CPU_SECONDS;
 use crate::process::WorkerProcess;
 use crate::wire::{
-    self, Hello, Job, MAX_TO_WORKER, ToHost, ToWorker, invalid, max_to_host, read_frame,
-    write_frames,
+    self, Hello, Job, MAX_TO_WORKER, ToHost, ToWorker, invalid, max_decoded, max_to_host,
+    read_frame,
 };
 
 /// Bytes of a message besides its longest part, at most.
@@ -54,7 +57,7 @@ impl Code {
 /// A started worker, and the calls that it has.
 pub(super) struct Connection {
     process: OwnedFd,
-    frames: mpsc::UnboundedSender<Vec<u8>>,
+    outbox: Outbox,
     calls: Mutex<Calls>,
 }
 
@@ -92,17 +95,17 @@ impl Connection {
         command.stdout(Stdio::from(code.0.try_clone()?)).stderr(Stdio::null());
         let (process, status) = spawn(command).await?;
         let (reader, writer) = UnixStream::from_std(ours)?.into_split();
-        let (frames, queue) = mpsc::unbounded_channel();
-        tokio::spawn(write_frames(writer, queue));
-        let connection = Arc::new(Self { process, frames, calls: Mutex::default() });
+        let outbox = Outbox::new(writer);
+        let connection = Arc::new(Self { process, outbox, calls: Mutex::default() });
         connection.send(wire::json_frame(hello)?)?;
         let mut reader = BufReader::new(reader);
         let most = max_to_host(&hello.limits);
         let first = tokio::time::timeout(START, read_frame(&mut reader, most)).await;
         let reason = match first {
-            Ok(Ok(Some(body))) => match wire::decode(&body) {
+            Ok(Ok(Some(body))) => match wire::decode(&body, most) {
                 Ok(ToHost::Ready) => {
-                    tokio::spawn(read(Arc::clone(&connection), reader, most, status));
+                    let limits = hello.limits.clone();
+                    tokio::spawn(read(Arc::clone(&connection), reader, limits, status));
                     return Ok(connection);
                 }
                 Ok(ToHost::Unable(reason)) => syrch_core::text::clip(&reason, 200).to_owned(),
@@ -127,7 +130,7 @@ impl Connection {
 
     /// Starts a job. `None` if the worker takes no calls any more.
     pub(super) fn begin(self: &Arc<Self>, job: &Job<'_>) -> io::Result<Option<OpenCall>> {
-        let job = serde_json::to_vec(job)?;
+        let job = serde_json::to_string(job)?;
         if job.len() > MAX_TO_WORKER - HEAD {
             return Err(invalid("a call is too large for a worker process"));
         }
@@ -152,7 +155,7 @@ impl Connection {
             return Err(invalid("an answer is too large for a worker process"));
         }
         // If the worker is gone, so are its calls.
-        let _ = self.frames.send(frame);
+        let _ = self.outbox.send(frame);
         Ok(())
     }
 
@@ -290,9 +293,11 @@ async fn spawn(mut command: Command) -> io::Result<(OwnedFd, oneshot::Receiver<E
 async fn read(
     connection: Arc<Connection>,
     mut stream: BufReader<OwnedReadHalf>,
-    most: usize,
+    limits: Limits,
     mut status: oneshot::Receiver<ExitStatus>,
 ) {
+    let most = max_to_host(&limits);
+    let decoded = max_decoded(&limits);
     let mut ended = None;
     let broken = loop {
         let body = {
@@ -315,7 +320,9 @@ async fn read(
             }
         };
         let received = match body {
-            Ok(Some(body)) => wire::decode(&body).and_then(|message| connection.receive(message)),
+            Ok(Some(body)) => {
+                wire::decode(&body, decoded).and_then(|message| connection.receive(message))
+            }
             Ok(None) => break None,
             Err(error) => Err(error),
         };

@@ -3,6 +3,7 @@
 //! and checked.
 
 mod connection;
+mod outbox;
 mod sandbox;
 mod worker;
 
@@ -18,6 +19,7 @@ use tokio::sync::Mutex;
 use wasmtime::component::Component;
 
 use self::connection::{Code, Connection, OpenCall};
+pub(crate) use self::outbox::Outbox;
 use crate::LoadError;
 use crate::error::{no_worker, role_error};
 use crate::job::{CallLimits, Description, RoleCall, RoleResult, Used, narrow_limits};
@@ -115,7 +117,11 @@ impl Worker {
         mut state: Option<&mut State>,
     ) -> Result<Done, RoleError> {
         let mut call = self.begin(job).await.map_err(|error| no_worker(&self.label, &error))?;
-        let longest = self.limits.cpu_per_call * STANDSTILL + self.limits.idle;
+        let cpu = match job {
+            Job::Role { limits, .. } => limits.cpu.unwrap_or(self.limits.cpu_per_call),
+            _ => self.limits.cpu_per_call,
+        };
+        let longest = cpu.min(self.limits.cpu_per_call) * STANDSTILL + self.limits.idle;
         loop {
             let Ok(message) = tokio::time::timeout(longest, call.next()).await else {
                 call.end("it did not answer");
@@ -124,7 +130,7 @@ impl Worker {
             match (message, &mut state) {
                 (None, _) => return Err(self.trap(export, &call.ending())),
                 (Some(ToHost::Done { done, .. }), _) => {
-                    let done: Done = serde_json::from_slice(&done).map_err(|_| {
+                    let done: Done = serde_json::from_str(&done).map_err(|_| {
                         call.end("its result cannot be read");
                         self.trap(export, "the result of its worker process cannot be read")
                     })?;

@@ -12,6 +12,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
 };
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getrlimit, kill_process, set_parent_process_death_signal,
     setrlimit,
@@ -60,6 +61,8 @@ pub(super) fn give_up_files(limits: &Limits) -> io::Result<()> {
         let limit = Some(limit.min(most));
         setrlimit(resource, Rlimit { current: limit, maximum: limit })?;
     }
+    // Should the machine have too little memory, it is the first to end. Some systems forbid it.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let newest = ABI::V6;
     let restricted = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -166,8 +169,12 @@ fn rules() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     let executable = libc::PROT_EXEC as u64;
     let thread = libc::CLONE_THREAD as u64;
     let own = u64::from(std::process::id());
+    let mut conditions = BTreeMap::<i64, Vec<SeccompCondition>>::new();
+    // Neither of these counts as data of the process.
+    let uncounted = (libc::MAP_SHARED | libc::MAP_GROWSDOWN) as u64;
     for (call, argument, comparison, value) in [
         (libc::SYS_mmap, 2, SeccompCmpOp::MaskedEq(executable), 0),
+        (libc::SYS_mmap, 3, SeccompCmpOp::MaskedEq(uncounted), 0),
         (libc::SYS_mprotect, 2, SeccompCmpOp::MaskedEq(executable), 0),
         (libc::SYS_clone, 0, SeccompCmpOp::MaskedEq(thread), thread),
         (libc::SYS_ioctl, 1, SeccompCmpOp::Eq, PAGEMAP_SCAN),
@@ -178,9 +185,11 @@ fn rules() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         (libc::SYS_tgkill, 0, SeccompCmpOp::Eq, own),
     ] {
         let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison, value)
-            .and_then(|condition| SeccompRule::new(vec![condition]))
             .map_err(io::Error::other)?;
-        rules.insert(call, vec![condition]);
+        conditions.entry(call).or_default().push(condition);
+    }
+    for (call, conditions) in conditions {
+        rules.insert(call, vec![SeccompRule::new(conditions).map_err(io::Error::other)?]);
     }
     Ok(rules)
 }
@@ -227,7 +236,8 @@ pub(super) fn probe() -> Vec<(String, Option<String>)> {
         ("open a UDP socket", error(UdpSocket::bind("127.0.0.1:0"))),
         ("connect to a local socket", error(UnixStream::connect("/run/dbus/system_bus_socket"))),
         ("start a process", error(Command::new("/bin/true").status())),
-        ("make memory executable", error(execute())),
+        ("make memory executable", error(map(ProtFlags::EXEC, MapFlags::PRIVATE))),
+        ("share memory, which no limit counts", error(map(ProtFlags::WRITE, MapFlags::SHARED))),
     ]
     .map(|(tried, error)| (tried.to_owned(), error))
     .into()
@@ -240,17 +250,11 @@ fn trace(process: i32) -> io::Result<()> {
     if traced == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn execute() -> io::Result<()> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+fn map(rights: ProtFlags, flags: MapFlags) -> io::Result<()> {
+    let size = rustix::param::page_size();
     // SAFETY: the mapping is new, and nothing uses it.
     #[allow(unsafe_code)]
-    let mapped = unsafe {
-        mmap_anonymous(
-            std::ptr::null_mut(),
-            rustix::param::page_size(),
-            ProtFlags::READ | ProtFlags::EXEC,
-            MapFlags::PRIVATE,
-        )
-    };
+    let mapped =
+        unsafe { mmap_anonymous(std::ptr::null_mut(), size, ProtFlags::READ | rights, flags) };
     mapped.map(drop).map_err(io::Error::from)
 }

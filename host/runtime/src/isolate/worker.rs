@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
+use super::outbox::Outbox;
 use super::sandbox;
 use crate::LoadError;
 use crate::cache;
@@ -25,7 +26,7 @@ use crate::session::{Caller, Guest, Session};
 use crate::slices::TimeSlices;
 use crate::wire::{
     self, Done, Ended, Hello, Job, MAX_TO_WORKER, ToHost, ToWorker, Unfinished, max_to_host,
-    read_frame, write_frames,
+    read_frame,
 };
 
 /// The most threads that run guests.
@@ -121,13 +122,12 @@ impl Jobs {
 async fn serve(guest: Arc<Guest>, socket: Socket) -> io::Result<()> {
     let (reader, writer) = UnixStream::from_std(socket)?.into_split();
     let mut reader = BufReader::new(reader);
-    let (frames, queue) = mpsc::unbounded_channel();
-    tokio::spawn(write_frames(writer, queue));
-    let _ = frames.send(wire::frame(&ToHost::Ready)?);
+    let outbox = Outbox::new(writer);
+    let _ = outbox.send(wire::frame(&ToHost::Ready)?);
     let jobs = Jobs::default();
     while let Some(body) = read_frame(&mut reader, MAX_TO_WORKER).await? {
-        match wire::decode(&body)? {
-            ToWorker::Start { id, job } => start(&guest, id, job, &jobs, &frames),
+        match wire::decode(&body, usize::MAX)? {
+            ToWorker::Start { id, job } => start(&guest, id, job, &jobs, &outbox),
             ToWorker::Answer { id, answer } => {
                 if let Some(running) = jobs.lock().get(&id) {
                     // The guest may have ended.
@@ -145,40 +145,62 @@ async fn serve(guest: Arc<Guest>, socket: Socket) -> io::Result<()> {
 }
 
 /// Starts a job, whose end is sent whatever becomes of it.
-fn start(
-    guest: &Arc<Guest>,
-    id: u64,
-    job: Vec<u8>,
-    jobs: &Jobs,
-    frames: &mpsc::UnboundedSender<Vec<u8>>,
-) {
+fn start(guest: &Arc<Guest>, id: u64, job: String, jobs: &Jobs, outbox: &Outbox) {
     let (answers, receiver) = mpsc::unbounded_channel();
-    let plugin = Arc::clone(guest);
-    let task = tokio::spawn(run(plugin, id, job, frames.clone(), receiver));
-    jobs.lock().insert(id, Running { task: task.abort_handle(), answers });
-    let guest = Arc::clone(guest);
-    let jobs = jobs.clone();
-    let frames = frames.clone();
-    tokio::spawn(async move {
-        let done = match task.await {
-            Ok(done) => done,
-            Err(error) if error.is_cancelled() => Done::new(Err(Unfinished::Cancelled)),
-            Err(_) => Done::new(Err(Unfinished::Failed(RoleError::Trap {
-                plugin: guest.label.clone(),
-                export: "run".to_owned(),
-                reason: "its worker process panicked".to_owned(),
-            }))),
-        };
-        jobs.lock().remove(&id);
-        if let Ok(frame) = frame_done(id, &done, &guest) {
-            let _ = frames.send(frame);
-        }
+    let report = Report {
+        id,
+        guest: Arc::clone(guest),
+        jobs: jobs.clone(),
+        outbox: outbox.clone(),
+        done: None,
+    };
+    let mut jobs = jobs.lock();
+    let task = tokio::spawn(async move {
+        let done = run(&report.guest, id, job, report.outbox.clone(), receiver).await;
+        report.send(done);
     });
+    jobs.insert(id, Running { task: task.abort_handle(), answers });
+}
+
+/// Says that a job has ended when it is dropped, as a cancelled one is, too.
+struct Report {
+    id: u64,
+    guest: Arc<Guest>,
+    jobs: Jobs,
+    outbox: Outbox,
+    /// The result; `None` if the job was cancelled or panicked.
+    done: Option<Done>,
+}
+
+impl Report {
+    fn send(mut self, done: Done) {
+        self.done = Some(done);
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let done = self.done.take().unwrap_or_else(|| {
+            Done::new(Err(if std::thread::panicking() {
+                Unfinished::Failed(RoleError::Trap {
+                    plugin: self.guest.label.clone(),
+                    export: "run".to_owned(),
+                    reason: "its worker process panicked".to_owned(),
+                })
+            } else {
+                Unfinished::Cancelled
+            }))
+        });
+        self.jobs.lock().remove(&self.id);
+        if let Ok(frame) = frame_done(self.id, &done, &self.guest) {
+            let _ = self.outbox.send(frame);
+        }
+    }
 }
 
 /// The message that a job has ended.
 fn frame_done(id: u64, done: &Done, guest: &Guest) -> io::Result<Vec<u8>> {
-    let frame = wire::frame(&ToHost::Done { id, done: serde_json::to_vec(done)? })?;
+    let frame = wire::frame(&ToHost::Done { id, done: serde_json::to_string(done)? })?;
     if frame.len() <= max_to_host(&guest.limits) {
         return Ok(frame);
     }
@@ -188,18 +210,18 @@ fn frame_done(id: u64, done: &Done, guest: &Guest) -> io::Result<Vec<u8>> {
         limit: "hostcall-bytes".to_owned(),
         detail: "the bytes that one call may pass to the host or return".to_owned(),
     })));
-    wire::frame(&ToHost::Done { id, done: serde_json::to_vec(&too_large)? })
+    wire::frame(&ToHost::Done { id, done: serde_json::to_string(&too_large)? })
 }
 
 /// Does a job.
 async fn run(
-    guest: Arc<Guest>,
+    guest: &Arc<Guest>,
     id: u64,
-    job: Vec<u8>,
-    frames: mpsc::UnboundedSender<Vec<u8>>,
+    job: String,
+    outbox: Outbox,
     answers: mpsc::UnboundedReceiver<Vec<u8>>,
 ) -> Done {
-    let job: io::Result<Job<'_>> = serde_json::from_slice(&job).map_err(io::Error::from);
+    let job: io::Result<Job<'_>> = serde_json::from_str(&job).map_err(io::Error::from);
     match job {
         Err(error) => Done::new(Err(Unfinished::About(error.to_string()))),
         Ok(Job::Describe) => Done::new(match guest.describe().await {
@@ -218,8 +240,8 @@ async fn run(
             Done::new(probed.map(Ended::Probed).map_err(|_| Unfinished::Cancelled))
         }
         Ok(Job::Role { limits, config, handles, call }) => {
-            let remote = Remote::new(id, frames, answers, handles);
-            let opened = Session::open(&guest, Caller::Host(limits, remote)).await;
+            let remote = Remote::new(id, outbox, answers, handles);
+            let opened = Session::open(guest, Caller::Host(limits, remote)).await;
             let mut session = match opened {
                 Ok(session) => session,
                 Err(error) => return Done::new(Err(Unfinished::Failed(error))),
