@@ -99,20 +99,25 @@ async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPor
 }
 
 /// Returns true if the reply may as well mean another statement than this one: that other one
-/// passes the check, is no part of this one, and reads tables if this one does.
+/// passes the check, is no other spelling or part of this one, and reads tables if this one does.
 async fn has_rival(
     several: &SqlReply,
     chosen: &WrittenStatement,
     facts: &Facts,
     inspect: &dyn InspectPort,
 ) -> bool {
+    fn holds(facts: &Facts, other: &Facts) -> bool {
+        let whole = &facts.normalized;
+        !whole.is_empty()
+            && (*whole == other.normalized || whole.contains(&format!("({})", other.normalized)))
+    }
     fn reads_data(facts: &Facts) -> bool {
         !facts.tables.is_empty() || !facts.tasks.is_empty()
     }
     for rival in several.statements.iter().filter(|one| chosen.rivals.contains(&one.number)) {
         if let Ok(other) = inspect.check(&rival.sql).await
             && reads_data(&other) == reads_data(facts)
-            && (facts.normalized.is_empty() || !facts.normalized.contains(&other.normalized))
+            && !holds(facts, &other)
         {
             return true;
         }

@@ -628,7 +628,7 @@ fn of_two_statements_one_is_clearly_meant_or_both_are_doubted() {
     let right = "SELECT COUNT(*) FROM customers WHERE country = 'Spain'";
     let [d, r] = [draft, right].map(|sql| format!("```sql\n{sql}\n```"));
     for (reply, first, is_doubted) in [
-        (format!("{d}\n\nHowever, this counts everyone. We should filter:\n\n{r}"), right, true),
+        (format!("{d}\n\nHowever, this counts everyone. We should filter:\n\n{r}"), right, false),
         (format!("Count first.\n{d}\nThat's not it, since Spain is missing.\n{r}"), right, false),
         (format!("```sql\n{draft};\n{right};\n```\nConfidence: 0.95"), draft, true),
         (format!("{d}\n\n{r}\nConfidence: 0.95"), draft, true),
@@ -639,7 +639,12 @@ fn of_two_statements_one_is_clearly_meant_or_both_are_doubted() {
             right,
             false,
         ),
-        (format!("To count customers:\n{d}\nNow restrict it to Spain:\n{r}"), right, true),
+        (format!("To count customers:\n{d}\nNow restrict it to Spain:\n{r}"), right, false),
+        (
+            format!("{d}\nHowever, we should list them:\n{}", "```sql\nSELECT 1 FROM t\n```"),
+            "SELECT 1 FROM t",
+            true,
+        ),
         (format!("{r}\nExplanation: compared with\n{d}\nit filters."), right, false),
         (format!("{r}\nDo not use\n{d}\nsince it ignores Spain."), right, false),
         (format!("{r}\nA common mistake is:\n{d}"), right, false),

@@ -86,9 +86,9 @@ fn of_two_statements_neither_is_sure_unless_the_reply_says_which() {
         format!("{}{}", fence(COUNT), fence(right)),
         format!("```sql\n{COUNT};\n{right};\n```\nConfidence: 0.95"),
         format!("{}Moment, das sind alle.{}Confidence: 0.95", fence(COUNT), fence(right)),
-        format!("{}However, we should filter:{}Confidence: 0.95", fence(COUNT), fence(right)),
     ];
     let clear = [
+        format!("{}However, we should filter:{}Confidence: 0.95", fence(COUNT), fence(right)),
         format!("{}That's not it, since Spain is missing.{}", fence(COUNT), fence(right)),
         format!("Reasoning: first\n{COUNT};\nbut it ignores Spain.\nSQL: {right};"),
         format!("<|think|>{}<|/think|>{}", fence(COUNT), fence(right)),
@@ -102,7 +102,7 @@ fn of_two_statements_neither_is_sure_unless_the_reply_says_which() {
         let said = command.args(["-q", "How many customers are in Spain?"]).output().unwrap();
         Said::from_output(said)
     };
-    for strategy in ["single", "decompose", "vote5", "discern", "gate3of9", "mcts", "beam"] {
+    for strategy in ["single", "decompose", "vote5", "discern", "mcts", "beam", "text2sql"] {
         for reply in &unclear {
             let said = asked(strategy, reply);
             let document: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();

@@ -183,8 +183,15 @@ fn in_order(found: Vec<Found>) -> Vec<(Standing, WrittenStatement)> {
         }
     }
     let marks: Vec<Mark> = tried.iter().map(|(mark, ..)| *mark).collect();
+    let texts: Vec<String> =
+        tried.iter().map(|(.., statement)| comparable_text(&statement.sql)).collect();
     for (mark, _, statement) in &mut tried {
         statement.rivals = list_rivals(*mark, statement.number, &marks);
+        // The next step of a statement that it only adds to replaces it.
+        if *mark == Mark::Next {
+            let text = comparable_text(&statement.sql);
+            statement.rivals.retain(|rival| !text.starts_with(&texts[rival - 1]));
+        }
     }
     tried.sort_by_key(|(mark, _, statement)| {
         // A correction and a next step replace those before them, and a draft those drafts.
@@ -196,6 +203,11 @@ fn in_order(found: Vec<Found>) -> Vec<(Standing, WrittenStatement)> {
     });
     tried.truncate(MOST);
     tried.into_iter().map(|(_, standing, statement)| (standing, statement)).collect()
+}
+
+/// A statement in lower case with single blanks.
+fn comparable_text(sql: &str) -> String {
+    sql.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// The numbers of the statements that the reply may as well mean as the one with this mark and
