@@ -104,12 +104,13 @@ fn a_superlative_without_a_measure_is_a_question() {
 #[test]
 fn each_choice_of_the_rules_leads_to_its_answer() {
     let place = Place::new();
-    let tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
+    let tables = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT,
+                    referred_by INTEGER REFERENCES customers(id));
                   CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES \
                     customers(id));
                   CREATE TABLE reviews(id INTEGER PRIMARY KEY, customer_id INTEGER REFERENCES \
                     customers(id));
-                  INSERT INTO customers VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy');
+                  INSERT INTO customers(id, name) VALUES (1, 'Ann'), (2, 'Bob'), (3, 'Cy');
                   INSERT INTO orders(customer_id) VALUES (1), (1), (1), (2), (3), (3);
                   INSERT INTO reviews(customer_id) VALUES (2), (2), (1), (3), (3), (3), (3);";
     syrch_kit::sqlite(place.path().join("sales.sqlite"), tables);
@@ -117,6 +118,18 @@ fn each_choice_of_the_rules_leads_to_its_answer() {
         let mut command = place.words("--llm offline --db sales.sqlite --format json");
         Said::from_output(finish(command.args(flags).args(["-q", question]), lines))
     };
+    // A thing that refers to its own kind is not measured by the number of its kind.
+    for (question, line) in [
+        ("most popular customer", "1\n"),
+        ("What is the most popular customer?", "number of orders\n"),
+    ] {
+        let document = asked(question, &["--interactive"], line).document(0);
+        assert_eq!(document["answer"]["rows"], json!([["Ann"]]), "{question}");
+    }
+    for evidence in ["number of reviews", "By the number of reviews."] {
+        let document = asked("most popular customer", &["--evidence", evidence], "").document(0);
+        assert_eq!(document["answer"]["rows"], json!([["Cy"]]), "{evidence}");
+    }
     let document = asked("Who is the biggest customer?", &[], "").document(4);
     assert_eq!(document["clarify"]["choices"], json!(["number of orders", "number of reviews"]));
     for (question, line, name) in [
@@ -316,17 +329,34 @@ fn a_user_who_does_not_answer_gets_the_question_in_the_document() {
 #[test]
 fn a_clarification_that_the_model_cannot_word_is_worded_by_rule() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(
-        Script::new()
-            .on([PLAN], whole())
-            .on([WRITE], Reply::sql(EMPTY, 0.1))
-            .on([CLARIFY], Reply::text("")),
-    );
-    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(4);
-    assert!(
-        document["clarify"]["question"].as_str().unwrap().contains("Nothing fits"),
-        "{document:#}"
-    );
+    for words in [
+        "",
+        "```sql\nSELECT COUNT(*) FROM customers\n```\nConfidence: 0.95",
+        "SELECT COUNT(*)\nFROM customers",
+        "<think>Which one?</think>",
+        "{\"sql\": \"SELECT 1\"}",
+    ] {
+        let endpoint = MockEndpoint::start(
+            Script::new()
+                .on([PLAN], whole())
+                .on([WRITE], Reply::sql(EMPTY, 0.1))
+                .on([CLARIFY], Reply::text(words)),
+        );
+        let document = ask(&endpoint, &shop(folder.path()), QUESTION, &[]).document(4);
+        let question = document["clarify"]["question"].as_str().unwrap();
+        assert!(question.contains("Nothing fits"), "{words}: {document:#}");
+    }
+}
+
+#[test]
+fn no_model_words_a_question_that_nobody_answers() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(unsure_until("never"));
+    let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--no-interactive"]);
+    let document = said.document(4);
+    assert!(document["clarify"]["question"].as_str().unwrap().contains("Nothing fits"));
+    assert_eq!(document["cost"]["by_purpose"]["clarify"], Value::Null, "{document:#}");
+    assert_eq!(endpoint.count_of(CLARIFY), 0);
 }
 
 /// No acceptable candidate: nothing that could be taken for an answer, in any format.

@@ -16,7 +16,7 @@ use crate::report::{
     Confidence, CostReport, OriginReport, PluginReport, SavedReport, TimeReport, VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
-use crate::runner::DOUBTED;
+use crate::runner::{DOUBTED, UNCLEAR};
 use crate::sentence::{restate, say_unit};
 use crate::thought;
 
@@ -118,6 +118,11 @@ fn add_warnings(
     if let Some(grounded) = grounded {
         warnings.extend(grounded.answer.caveats.iter().cloned());
         warnings.extend(doubt_of_reward(context, grounded));
+        let is_unclear = grounded
+            .candidate
+            .as_ref()
+            .is_some_and(|(task, candidate)| context.notes.is_unclear(task, &candidate.sql));
+        warnings.extend(is_unclear.then(|| UNCLEAR.to_owned()));
         let by_rules = context.notes.doubts_of(&grounded.results.sql);
         // A caveat of the aggregator as a rule repeats the doubts about its rows.
         for doubt in by_rules.into_iter().chain(grounded.results.profile().warnings) {

@@ -35,7 +35,11 @@ struct ByRules {
 }
 
 impl CallObserver for NotedCall {
-    fn on_several_statements(&self, reply: &SqlReply) {
+    fn on_statement(&self, reply: &SqlReply) {
+        self.context.notes.note_written(&self.task, &reply.sql, reply.is_doubted);
+        if reply.statements.is_empty() {
+            return;
+        }
         let call = self.label.clone();
         let message = reply.remark();
         self.context.run.trace.event(&SearchEvent::Note { call, level: Level::Info, message });

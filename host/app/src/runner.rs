@@ -26,6 +26,9 @@ use crate::settled::Settled;
 const UNSTATED_CONFIDENCE: f64 = 0.7;
 /// The confidence in an answer that its reward accepts with a score below this, at most.
 pub(crate) const DOUBTED: f64 = 0.5;
+/// The doubt about a statement that no reply gave clearly as its answer.
+pub(crate) const UNCLEAR: &str =
+    "the model's reply does not say clearly which statement is its answer";
 /// The beginning of the reason for a candidate that is accepted in doubt.
 const DOUBTFUL: &str = "doubtful: ";
 
@@ -234,12 +237,14 @@ impl Runner {
         let mut why = prepared.last_warning();
         let usable = self.run_candidates(task, prepared, candidates, &mut why).await;
         let mut accepted = self.reward_candidates(task, prepared, usable, &mut why).await?;
-        self.calibrate(prepared, &mut accepted).await?;
+        self.calibrate(task, prepared, &mut accepted).await?;
         for (candidate, results) in &accepted {
             self.context.run.trace.propose(&task.id, candidate);
             let by_rules = self.context.notes.doubts_of(&candidate.sql);
-            let of_rows = most_confidence(results.doubts()).map(|(_, doubt)| &doubt.text);
-            if let Some(doubt) = of_rows.or(by_rules.first()) {
+            let of_rows = most_confidence(results.doubts()).map(|(_, doubt)| doubt.text.as_str());
+            let is_unclear = self.context.notes.is_unclear(&task.id, &candidate.sql);
+            let of_reply = is_unclear.then_some(UNCLEAR);
+            if let Some(doubt) = of_rows.or(by_rules.first().map(String::as_str)).or(of_reply) {
                 self.add_doubt(task, candidate, doubt);
             }
         }
@@ -368,9 +373,10 @@ impl Runner {
     }
 
     /// Overwrites what the guest claims with the calibrator's values, none above what the doubts
-    /// about the result and a reward that doubts it leave.
+    /// about the result, a reward that doubts it and a reply that is not clear leave.
     async fn calibrate(
         &self,
+        task: &Task,
         prepared: &Prepared,
         usable: &mut [(Candidate, Arc<ResultSet>)],
     ) -> Result<(), RoleError> {
@@ -392,7 +398,8 @@ impl Runner {
             .collect();
         let calibrated = prepared.evaluate.call_calibrator(HOST, &claims).await?;
         for ((candidate, results), confidence) in usable.iter_mut().zip(calibrated) {
-            let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED);
+            let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED)
+                || self.context.notes.is_unclear(&task.id, &candidate.sql);
             let confidence = if is_doubted { confidence.min(DOUBTED) } else { confidence };
             candidate.confidence = Some(limit_confidence(&self.context, confidence, results));
         }

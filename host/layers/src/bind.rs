@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use syrch_core::ports::{
     ColumnStats, CompiledMetric, Definitions, Facts, Flight, InspectPort, LlmError, LlmPort,
     ModelCall, ModelProvider, Plan, PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery,
-    SqlReply, Ticket,
+    SqlReply, Ticket, WrittenStatement,
 };
 use syrch_core::{Catalog, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
@@ -74,15 +74,18 @@ async fn compile_request(reply: Reply, expect: &Shape, inspect: &dyn InspectPort
     }
 }
 
-/// The reply with the first of its statements that passes the check. If none does, it stays as it
-/// is, so that the reason can be repaired.
+/// The reply with the first of its statements that passes the check, which is doubted if the reply
+/// may as well mean another one that passes. If none does, it stays as it is, so that the reason
+/// can be repaired.
 async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPort) -> Reply {
     let Some(several) = SqlReply::with_several(expect, &reply) else { return reply };
     for statement in &several.statements {
         match inspect.check(&statement.sql).await {
-            Ok(_) => {
-                let parsed = Some(several.clone().with(statement).json());
-                return Reply { parsed, ..reply };
+            Ok(facts) => {
+                let chosen = several.clone().with(statement);
+                let is_clear = !has_rival(&several, statement, &facts, inspect).await;
+                let chosen = if is_clear { chosen } else { chosen.doubted() };
+                return Reply { parsed: Some(chosen.json()), ..reply };
             }
             Err(error)
                 if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Unavailable) =>
@@ -93,6 +96,33 @@ async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPor
         }
     }
     reply
+}
+
+/// Returns true if the reply may as well mean another statement than this one: that other one
+/// passes the check, is no other spelling or part of this one, and reads tables if this one does.
+async fn has_rival(
+    several: &SqlReply,
+    chosen: &WrittenStatement,
+    facts: &Facts,
+    inspect: &dyn InspectPort,
+) -> bool {
+    fn holds(facts: &Facts, other: &Facts) -> bool {
+        let whole = &facts.normalized;
+        !whole.is_empty()
+            && (*whole == other.normalized || whole.contains(&format!("({})", other.normalized)))
+    }
+    fn reads_data(facts: &Facts) -> bool {
+        !facts.tables.is_empty() || !facts.tasks.is_empty()
+    }
+    for rival in several.statements.iter().filter(|one| chosen.rivals.contains(&one.number)) {
+        if let Ok(other) = inspect.check(&rival.sql).await
+            && reads_data(&other) == reads_data(facts)
+            && !holds(facts, &other)
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// The ports `sql` and `inspect` of one role call.
@@ -201,8 +231,6 @@ impl InspectPort for SqlBinding {
 
 #[cfg(test)]
 mod tests {
-    use syrch_core::ports::WrittenStatement;
-
     use super::*;
     use crate::fakes::{FakeDatabase, FakeModel, call, request};
 
@@ -281,6 +309,7 @@ mod tests {
                 confidence: Some(0.5),
                 statements: Vec::new(),
                 origin: None,
+                is_doubted: false,
             };
             let reply = Reply { parsed: Some(reply.json()), ..whole.clone() };
             let reply = compile_request(reply, &expect, inspect).await;
@@ -311,21 +340,32 @@ mod tests {
             sql: sql.to_owned(),
             confidence,
             number,
+            rivals: if number == 1 { vec![3] } else { Vec::new() },
         };
         let statements =
             vec![statement(2, "a", None), statement(1, "b", Some(0.5)), statement(3, "c", None)];
-        let several = SqlReply { sql: "a".to_owned(), confidence: None, statements, origin: None };
+        let several = SqlReply {
+            sql: "a".to_owned(),
+            confidence: None,
+            statements,
+            origin: None,
+            is_doubted: false,
+        };
         let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
         let reply = Reply { parsed: Some(several.json()), ..whole };
         let read = async |expect: Shape, passes: Passes| {
             let chosen = choose_statement(reply.clone(), &expect, &passes).await;
             let read: SqlReply = serde_json::from_str(&chosen.parsed.unwrap()).unwrap();
-            (read.sql.clone(), read.confidence, read.remark())
+            (read.sql.clone(), read.confidence, read.is_doubted, read.remark())
         };
-        let (sql, confidence, remark) =
-            read(Shape::Sql, Passes(&["b", "c"], SqlErrorKind::Syntax)).await;
-        assert_eq!((sql.as_str(), confidence), ("b", Some(0.5)));
+        let (sql, confidence, is_doubted, remark) =
+            read(Shape::Sql, Passes(&["b"], SqlErrorKind::Syntax)).await;
+        assert_eq!((sql.as_str(), confidence, is_doubted), ("b", Some(0.5), false));
         assert_eq!(remark, "the reply held 3 statements; number 1 is used");
+        // The third may be meant as well, and passes.
+        let (sql, confidence, is_doubted, _) =
+            read(Shape::Sql, Passes(&["b", "c"], SqlErrorKind::Syntax)).await;
+        assert_eq!((sql.as_str(), confidence, is_doubted), ("b", Some(0.4), true));
         assert_eq!(read(Shape::Sql, Passes(&["c"], SqlErrorKind::UnknownTable)).await.0, "c");
         assert_eq!(read(Shape::Sql, Passes(&[], SqlErrorKind::Denied)).await.0, "a");
         assert_eq!(read(Shape::Sql, Passes(&["b"], SqlErrorKind::Unavailable)).await.0, "a");

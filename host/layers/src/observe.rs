@@ -17,9 +17,9 @@ pub trait CallObserver: Send + Sync {
     /// Called with the reply to a model call that judges statements or chooses among them, and its
     /// request without messages, before [`on_reply`](Self::on_reply).
     fn on_judgement(&self, request: &Request, reply: &Reply);
-    /// Called when the reply of a model call held several statements, before
+    /// Called with the statement of a model's reply and the others that it held, before
     /// [`on_reply`](Self::on_reply).
-    fn on_several_statements(&self, reply: &SqlReply);
+    fn on_statement(&self, reply: &SqlReply);
     /// Called with the statement of a request for metrics that the host compiled, and its origin as
     /// an answer's document has it; for that of a model's reply before
     /// [`on_reply`](Self::on_reply).
@@ -62,17 +62,16 @@ impl LlmPort for Observed<dyn LlmPort> {
         Box::pin(async move {
             let mut reply = flight.await;
             if let Ok(reply) = &mut reply
-                && let Some(several) = SqlReply::with_several(&expect, reply)
+                && let Some(read) = SqlReply::from_reply(&expect, reply)
             {
-                observer.on_several_statements(&several);
-                // A guest gets the statement that is used.
-                reply.parsed = Some(several.alone().json());
-            }
-            if let Ok(reply) = &reply
-                && let Some(SqlReply { sql, origin: Some(origin), .. }) =
-                    SqlReply::from_reply(&expect, reply)
-            {
-                observer.on_compiled(&sql, &origin);
+                observer.on_statement(&read);
+                if let Some(origin) = &read.origin {
+                    observer.on_compiled(&read.sql, origin);
+                }
+                if read.is_doubted || !read.statements.is_empty() {
+                    // A guest gets the statement that is used.
+                    reply.parsed = Some(read.alone().json());
+                }
             }
             if let (Some(request), Ok(reply)) = (&judging, &reply) {
                 observer.on_judgement(request, reply);
@@ -162,7 +161,8 @@ mod tests {
 
         async fn issue(&self, _: Ticket, _: Request) -> Flight<Result<Reply, LlmError>> {
             fn statement(number: usize) -> WrittenStatement {
-                WrittenStatement { sql: format!("SELECT {number}"), confidence: None, number }
+                let sql = format!("SELECT {number}");
+                WrittenStatement { sql, confidence: None, number, rivals: vec![3 - number] }
             }
             let statements = vec![statement(1), statement(2)];
             let several = SqlReply {
@@ -170,6 +170,7 @@ mod tests {
                 confidence: Some(0.5),
                 statements,
                 origin: None,
+                is_doubted: true,
             };
             let reply = FakeModel::using(1, 1).complete(&call("x")).await.result;
             Box::pin(
@@ -186,7 +187,7 @@ mod tests {
 
         fn on_judgement(&self, _: &Request, _: &Reply) {}
 
-        fn on_several_statements(&self, reply: &SqlReply) {
+        fn on_statement(&self, reply: &SqlReply) {
             self.0.fetch_add(reply.statements.len(), Ordering::Relaxed);
         }
 

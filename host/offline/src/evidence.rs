@@ -52,12 +52,15 @@ pub(crate) fn apply_evidence(question: &str, problem: &Problem) -> String {
         text = replace_word(&text, term, meaning);
     }
     for (term, meaning) in sentences(evidence).filter_map(read_definition) {
-        if let Some(term) = part_of(&text, term) {
+        let whole = find_words(&text, term).filter(|term| has_superlative(term));
+        if let Some(term) = part_of(&text, term).or(whole) {
             text = replace_word(&text, &term, &add_measure(&term, meaning));
         }
     }
     for (asked, answer) in &problem.answers {
-        text = match term_in_doubt(asked, &text) {
+        let is_measure = asked.starts_with(BY_WHAT);
+        let whole = quoted(asked).filter(|_| is_measure).and_then(|term| find_words(&text, term));
+        text = match term_in_doubt(asked, &text).or(whole) {
             Some(term) if asked.starts_with(BY_WHAT) => {
                 replace_word(&text, &term, &add_measure(&term, answer))
             }
@@ -71,17 +74,43 @@ pub(crate) fn apply_evidence(question: &str, problem: &Problem) -> String {
 /// The words whose meaning a clarifying question asks for: the first words that it quotes, if they
 /// are a proper part of the user's question.
 fn term_in_doubt(asked: &str, question: &str) -> Option<String> {
-    part_of(question, asked.split('"').nth(1)?.trim())
+    part_of(question, quoted(asked)?)
+}
+
+/// The first words that a clarifying question quotes.
+fn quoted(asked: &str) -> Option<&str> {
+    asked.split('"').nth(1).map(str::trim)
 }
 
 /// The words as they stand in the question, if they are a proper part of it.
 fn part_of(question: &str, quoted: &str) -> Option<String> {
+    find_words(question, quoted).filter(|term| term.len() < question.trim().len())
+}
+
+/// The words as they stand in the question.
+fn find_words(question: &str, quoted: &str) -> Option<String> {
     let at = question.to_ascii_lowercase().find(&quoted.to_ascii_lowercase())?;
     let term = &question[at..at + quoted.len()];
-    (!term.is_empty()
-        && replace_word(question, term, "") != question
-        && term.len() < question.trim().len())
-    .then(|| term.to_owned())
+    (!term.is_empty() && replace_word(question, term, "") != question).then(|| term.to_owned())
+}
+
+/// The question with a measure for the words of which an objection says that they have none, if the
+/// evidence is one of the measures that it offers.
+pub(crate) fn apply_measure(question: &str, problem: &Problem, objection: &str) -> Option<String> {
+    let (words, offered) = objection.strip_prefix("no measure for: ")?.split_once(" (")?;
+    let offered: Vec<&str> = offered.trim_end_matches(')').split(", ").collect();
+    let measure = sentences(problem.evidence.as_deref()?).find_map(|sentence| {
+        let said = sentence.trim().trim_end_matches(['.', '!']);
+        let said =
+            ["by ", "the "].iter().fold(said, |rest, word| strip(rest, word).unwrap_or(rest));
+        offered.iter().find(|measure| measure.eq_ignore_ascii_case(said))
+    })?;
+    let term = find_words(question, words)?;
+    Some(replace_word(question, &term, &add_measure(&term, measure)))
+}
+
+fn has_superlative(text: &str) -> bool {
+    text.split(' ').any(|word| lexicon::superlative_scale(&word.to_lowercase()).is_some())
 }
 
 /// `TERM means MEANING`, where the meaning is words.
@@ -113,9 +142,6 @@ fn read_definition(sentence: &str) -> Option<(&str, &str)> {
 fn add_measure(term: &str, answer: &str) -> String {
     let plain =
         ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
-    fn has_superlative(text: &str) -> bool {
-        text.split(' ').any(|word| lexicon::superlative_scale(&word.to_lowercase()).is_some())
-    }
     if !has_superlative(term) {
         return meaning(answer, term).to_owned();
     }
@@ -131,6 +157,9 @@ fn add_measure(term: &str, answer: &str) -> String {
     }
     match strip(plain, "number of ") {
         Some(_) => {
+            // `most popular category` is as `biggest category`.
+            let adjective = rest.split_once(' ').filter(|_| scale.counts);
+            let rest = adjective.map_or(rest, |(_, thing)| thing);
             format!("{rest} with the {} {plain}", if scale.up { "highest" } else { "lowest" })
         }
         None => format!("{term} by {plain}"),

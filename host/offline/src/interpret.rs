@@ -430,7 +430,9 @@ fn ask_for_measure(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<
     let own =
         schema.measures(open.table).map(|column| schema.column(column).name.replace('_', " "));
     let key = schema.tables[open.table].key;
-    let of_it = schema.edges.iter().filter_map(|edge| {
+    // To count the thing itself measures nothing, though its rows may refer to each other.
+    let others = schema.edges.iter().filter(|edge| edge.left.table != edge.right.table);
+    let of_it = others.filter_map(|edge| {
         let is_key = |at: ColumnRef| at.table == open.table && Some(at.column) == key;
         match (is_key(edge.left), is_key(edge.right)) {
             (true, false) => Some(edge.right.table),

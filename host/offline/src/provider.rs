@@ -55,7 +55,16 @@ impl OfflineProvider {
 
     async fn interpret(&self, call: &ModelCall) -> Interpretations {
         let question = evidence::apply_evidence(&question(call), &call.problem);
-        interpret::interpret(&question, &call.catalog, self.values.as_deref()).await
+        let values = self.values.as_deref();
+        let found = interpret::interpret(&question, &call.catalog, values).await;
+        let measured = found
+            .objection
+            .as_deref()
+            .and_then(|why| evidence::apply_measure(&question, &call.problem, why));
+        match measured {
+            Some(question) => interpret::interpret(&question, &call.catalog, values).await,
+            None => found,
+        }
     }
 
     /// The reply that the semantics give; `None` if the rules are to reply.

@@ -153,10 +153,12 @@ fn statement_alone(text: &str, keys: &[String], limits: &Limits) -> Option<Json>
     mapping_of(&sql::parse(text, limits).filter(|_| *keys == ["sql"])?)
 }
 
-/// The mapping of the statement of a [`SqlReply`].
+/// The mapping of the statement of a [`SqlReply`]; `None` if another one may be meant, for which a
+/// mapping has no place.
 fn mapping_of(reply: &str) -> Option<Json> {
-    let SqlReply { sql, .. } = serde_json::from_str(reply).ok()?;
-    Some(json!({ "sql": sql }).to_string())
+    let SqlReply { sql, statements, is_doubted, .. } = serde_json::from_str(reply).ok()?;
+    let has_rival = statements.iter().any(|one| one.sql == sql && !one.rivals.is_empty());
+    (!is_doubted && !has_rival).then(|| json!({ "sql": sql }).to_string())
 }
 
 /// The error for a reply without the expected shape.

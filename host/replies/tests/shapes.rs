@@ -388,6 +388,11 @@ fn thinking_of_every_family_is_no_answer() {
         ("<|channel>thought\n", "<channel|>"),
         ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
         ("◁think▷", "◁/think▷"),
+        ("<|think|>", "<|/think|>"),
+        ("<|thinking|>", "<|/thinking|>"),
+        ("<longcat_think>", "</longcat_think>"),
+        ("<|inner_prefix|>", "<|inner_suffix|>"),
+        ("Here are my reasoning steps:\n", "[BEGIN FINAL RESPONSE]\n"),
     ] {
         for answer in [format!("```sql\n{COUNT}\n```"), COUNT.to_owned()] {
             let reply = format!("{before}{draft}{between}{answer}");
@@ -592,11 +597,66 @@ fn an_unclear_or_withdrawn_statement_is_doubted() {
         r#"{"sql": ["SELECT 1", "SELECT 2"], "confidence": 0.9}"#,
         r#"[{"sql": "SELECT 1"}, {"sql": "SELECT 2"}]"#,
         r#"{"sql": "SELECT 1"}{"sql": "SELECT 2"}"#,
-        "```sql\nSELECT 1\n```\nThis is not the answer; the question cannot be answered with this.",
+        "```sql\nSELECT 1\n```\nThe question cannot be answered with this.",
         "```sql\nSELECT 1\n```\nI am still working on it.\nConfidence: 0.9",
     ] {
         assert_eq!(stated(reply), Some(("SELECT 1".into(), Some(0.4))), "{reply}");
     }
+    for reply in [
+        "```sql\nSELECT 1\n```\nThis is not the answer; the question cannot be answered with this.",
+        "```sql\nSELECT 1\n```\nI think this is wrong.\nConfidence: 0.95",
+        "I would not use\n```sql\nSELECT 1\n```\nbecause it ignores Spain. I have no answer.",
+        "Do not use SELECT a FROM t; it counts all.",
+        "SELECT a FROM t; -- this is wrong",
+    ] {
+        assert_eq!(stated(reply), None, "{reply}");
+    }
     let right = "```sql\nSELECT 1\n```\nIf that is wrong, the column has another name.";
     assert_eq!(stated(right), Some(("SELECT 1".into(), None)));
+}
+
+/// The statement that is tried first, if any, and whether another one may be meant as well.
+fn first_of(reply: &str) -> (Option<String>, bool) {
+    let Some(read) = read(reply) else { return (None, false) };
+    let first = read.statements.iter().find(|one| one.sql == read.sql);
+    (Some(read.sql.clone()), read.is_doubted || first.is_some_and(|one| !one.rivals.is_empty()))
+}
+
+#[test]
+fn of_two_statements_one_is_clearly_meant_or_both_are_doubted() {
+    let draft = "SELECT COUNT(*) FROM customers";
+    let right = "SELECT COUNT(*) FROM customers WHERE country = 'Spain'";
+    let [d, r] = [draft, right].map(|sql| format!("```sql\n{sql}\n```"));
+    for (reply, first, is_doubted) in [
+        (format!("{d}\n\nHowever, this counts everyone. We should filter:\n\n{r}"), right, false),
+        (format!("Count first.\n{d}\nThat's not it, since Spain is missing.\n{r}"), right, false),
+        (format!("```sql\n{draft};\n{right};\n```\nConfidence: 0.95"), draft, true),
+        (format!("{d}\n\n{r}\nConfidence: 0.95"), draft, true),
+        (format!("```\n{draft}\n```\n```\n{right}\n```"), draft, true),
+        (format!("{draft};\n\n{right};"), draft, true),
+        (
+            format!("Reasoning: first I would do\n{draft};\nbut it ignores Spain.\nSQL: {right};"),
+            right,
+            false,
+        ),
+        (format!("To count customers:\n{d}\nNow restrict it to Spain:\n{r}"), right, false),
+        (
+            format!("{d}\nHowever, we should list them:\n{}", "```sql\nSELECT 1 FROM t\n```"),
+            "SELECT 1 FROM t",
+            true,
+        ),
+        (format!("{r}\nExplanation: compared with\n{d}\nit filters."), right, false),
+        (format!("{r}\nDo not use\n{d}\nsince it ignores Spain."), right, false),
+        (format!("{r}\nA common mistake is:\n{d}"), right, false),
+        (format!("{r}\nAlternatively, to see all:\n{d}"), right, false),
+        (format!("{d}\nMoment, das sind alle:\n{r}"), draft, true),
+        (
+            format!("SQLQuery: {right}\n\nQuestion: How many are there?\nSQLQuery: {draft}"),
+            right,
+            false,
+        ),
+        (format!("{d}\nThis is wrong.\nFor example:\n{r}"), right, false),
+    ] {
+        assert_eq!(first_of(&reply), (Some(first.to_owned()), is_doubted), "{reply}");
+    }
 }

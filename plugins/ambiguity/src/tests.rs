@@ -166,9 +166,12 @@ fn a_model_may_word_the_question() {
 
 #[test]
 fn a_model_that_is_down_or_silent_leaves_the_rule() {
-    for answer in
-        [Err(LlmError::Unavailable("down".into())), Ok(syrch_plugin::fakes::reply("  ", None))]
-    {
+    for answer in [
+        Err(LlmError::Unavailable("down".into())),
+        Ok(syrch_plugin::fakes::reply("  ", None)),
+        Ok(syrch_plugin::fakes::reply("```sql\nSELECT 1\n```", None)),
+        Ok(syrch_plugin::fakes::reply("<think>Which?</think>", None)),
+    ] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Clarify, answer);
         assert!(

@@ -16,6 +16,8 @@ use crate::walk::Walk;
 
 /// The most results among which the model chooses, and the most choices of a question.
 const CHOICES: usize = 8;
+/// The confidence at most in a statement that a judge was to judge and did not.
+const UNJUDGED: f64 = 0.5;
 
 /// Has the nodes of branches do their work, each as far as the model and the database answer.
 pub(crate) fn work<H: SolverHost>(walk: &mut Walk<'_, H>, entered: &[usize]) {
@@ -352,6 +354,9 @@ impl<H: SolverHost> Walk<'_, H> {
                 self.fail(id, &why, true, State::Ended);
             }
             Verdict::Unavailable(why) => {
+                // What nobody judged is no better than what a judge doubts.
+                let claim = best.candidate.raw_confidence.unwrap_or(UNJUDGED);
+                best.candidate.raw_confidence = Some(claim.min(UNJUDGED));
                 let note = format!("{}: {} is not judged: {why}", self.task.id, best.candidate.id);
                 self.host.note(Level::Warn, &note);
                 self.leave(id, DEFAULT);

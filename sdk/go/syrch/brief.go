@@ -43,7 +43,6 @@ type Brief struct {
 	problem      string
 	asked        string
 	examples     []*Example
-	exampleBytes int
 	rest         string
 	// The form of a request for metrics, if the question mentions one.
 	metricRequest string
@@ -85,20 +84,26 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 	out.WriteString(joinHints(catalog.Syntax, task, parents))
 	facts := factsText(problem)
 	return &Brief{
-		catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String(), MetricRequest(problem),
+		catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, out.String(), MetricRequest(problem),
 	}
 }
 
-// Shorten halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short
-// for that.
+// Shorten makes the prompts shorter: it leaves the solved examples out, then the facts about tables, and then halves what the catalog may
+// fill; false if there is nothing more to leave out.
 func (b *Brief) Shorten() bool {
-	isLong := b.bytes >= 2*leastBytes
-	before := b.tables()
-	for b.bytes >= 2*leastBytes && b.tables() == before {
+	if len(b.problem) > len(b.asked) {
+		b.examples, b.problem = nil, b.asked
+		return true
+	}
+	if b.facts != "" {
+		b.facts = ""
+		return true
+	}
+	before := len(b.tables())
+	for b.bytes >= 2*leastBytes && len(b.tables()) == before {
 		b.bytes /= 2
 	}
-	b.exampleBytes /= 2
-	return isLong
+	return len(b.tables()) < before
 }
 
 // Request returns the request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
@@ -154,7 +159,7 @@ func (b *Brief) tables() string {
 // shownExamples returns the solved examples that fit, the most like the question first.
 func (b *Brief) shownExamples() []*Example {
 	var shown []*Example
-	left := b.exampleBytes
+	left := examplesBytes
 	for _, example := range b.examples {
 		if bytes := len(example.Question) + len(example.SQL); bytes <= left {
 			left -= bytes

@@ -24,7 +24,6 @@ export class Brief {
   #problem;
   #asked;
   #examples;
-  #exampleBytes = EXAMPLES;
   #rest;
   #metricRequest;
 
@@ -50,15 +49,22 @@ export class Brief {
   }
 
   /**
-   * Halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short for
-   * that.
+   * Makes the prompts shorter: leaves the solved examples out, then the facts about tables, and then halves what the catalog may fill; false
+   * if there is nothing more to leave out.
    */
   shorten() {
-    const isLong = this.#bytes >= 2 * LEAST;
-    const before = this.#tables();
-    while (this.#bytes >= 2 * LEAST && this.#tables() === before) this.#bytes = Math.floor(this.#bytes / 2);
-    this.#exampleBytes = Math.floor(this.#exampleBytes / 2);
-    return isLong;
+    if (this.#problem.length > this.#asked.length) {
+      this.#examples = [];
+      this.#problem = this.#asked;
+      return true;
+    }
+    if (this.#facts !== "") {
+      this.#facts = "";
+      return true;
+    }
+    const before = this.#tables().length;
+    while (this.#bytes >= 2 * LEAST && this.#tables().length === before) this.#bytes = Math.floor(this.#bytes / 2);
+    return this.#tables().length < before;
   }
 
   /**
@@ -96,7 +102,7 @@ export class Brief {
 
   // The solved examples that fit, the most like the question first.
   #shownExamples() {
-    let left = this.#exampleBytes;
+    let left = EXAMPLES;
     return this.#examples.filter(({ question, sql }) => {
       const bytes = byteLength(question) + byteLength(sql);
       if (bytes > left) return false;

@@ -60,7 +60,6 @@ class Brief:
         self.problem = prompt.problem(replace(problem, hints=plain))
         self.asked = prompt.problem(replace(problem, hints=[hit for hit in plain if hit.corpus != "examples"]))
         self.examples = [example for example in map(prompt.Example.from_hit, problem.hints) if example is not None]
-        self.example_bytes = _EXAMPLES
         self.metric_request = prompt.metric_request(problem)
         out = ""
         if trim(task.text) != trim(problem.question):
@@ -73,14 +72,18 @@ class Brief:
         self.rest = out + _join_hints(catalog.syntax, task, parents)
 
     def shorten(self) -> bool:
-        """Halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short
-        for that."""
-        is_long = self.catalog_bytes >= 2 * _LEAST
-        before = self._tables()
-        while self.catalog_bytes >= 2 * _LEAST and self._tables() == before:
+        """Makes the prompts shorter: leaves the solved examples out, then the facts about tables, and then halves what the catalog may
+        fill; false if there is nothing more to leave out."""
+        if len(self.problem) > len(self.asked):
+            self.examples, self.problem = [], self.asked
+            return True
+        if self.facts:
+            self.facts = ""
+            return True
+        before = len(self._tables())
+        while self.catalog_bytes >= 2 * _LEAST and len(self._tables()) == before:
             self.catalog_bytes //= 2
-        self.example_bytes //= 2
-        return is_long
+        return len(self._tables()) < before
 
     def request(self, tried: Sequence[Tried] = (), sample: int = 0) -> Request:
         """The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.
@@ -110,7 +113,7 @@ class Brief:
 
     def _shown_examples(self) -> list[prompt.Example]:
         """The solved examples that fit, the most like the question first."""
-        shown, left = [], self.example_bytes
+        shown, left = [], _EXAMPLES
         for example in self.examples:
             size = len(example.question.encode()) + len(example.sql.encode())
             if size <= left:

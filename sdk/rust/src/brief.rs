@@ -49,7 +49,6 @@ pub struct Brief<'a> {
     problem: String,
     asked: String,
     examples: Vec<Example>,
-    example_bytes: usize,
     task: String,
     /// The form of a request for metrics, if the question mentions one.
     metric_request: &'static str,
@@ -92,23 +91,29 @@ impl<'a> Brief<'a> {
             problem: prompt::problem(&plain),
             asked: prompt::problem(&asked),
             examples: problem.hints.iter().filter_map(Example::from_hit).collect(),
-            example_bytes: EXAMPLES,
             task: out,
             metric_request: prompt::metric_request(problem),
         }
     }
 
-    /// Halves what the catalog of the prompts may fill until it is shorter, and what solved
-    /// examples may fill; false if it is too short for that.
+    /// Makes the prompts shorter: leaves the solved examples out, then the facts about tables, and
+    /// then halves what the catalog may fill; false if there is nothing more to leave out.
     pub fn shorten(&mut self) -> bool {
-        let is_long = self.catalog_bytes >= 2 * LEAST;
+        if self.problem.len() > self.asked.len() {
+            self.examples.clear();
+            self.problem.clone_from(&self.asked);
+            return true;
+        }
+        if !self.facts.is_empty() {
+            self.facts.clear();
+            return true;
+        }
         let before = self.tables().len();
         // A limit far above the catalog can be halved several times without effect.
         while self.catalog_bytes >= 2 * LEAST && self.tables().len() == before {
             self.catalog_bytes /= 2;
         }
-        self.example_bytes /= 2;
-        is_long
+        self.tables().len() < before
     }
 
     /// The request for the next statement. If there are earlier statements, it is a repair with all
@@ -155,7 +160,7 @@ impl<'a> Brief<'a> {
 
     /// The solved examples that fit, the most like the question first.
     fn select_examples(&self) -> Vec<&Example> {
-        let mut left = self.example_bytes;
+        let mut left = EXAMPLES;
         self.examples
             .iter()
             .filter(|example: &&Example| {
@@ -399,20 +404,17 @@ mod tests {
         );
         // A strategy with a prompt of its own has them as text.
         assert!(brief.setting().contains(&long));
-        // What is too much is left out whole.
-        for _ in 0..5 {
-            brief.shorten();
-        }
+        // Where they are too much, they are left out.
+        assert!(brief.shorten());
         let shorter = brief.request(&[], 0);
-        assert_eq!(
-            shorter.messages.iter().filter(|one| one.speaker == Speaker::Assistant).count(),
-            1
-        );
-        assert!(shorter.messages.iter().all(|one| !one.text.contains("xxx")));
+        assert_eq!(shorter.messages.len(), 2);
+        assert!(!brief.setting().contains("SELECT"));
+        // The catalog is empty, so that nothing is left to leave out.
+        assert!(!brief.shorten());
     }
 
     #[test]
-    fn the_first_shortening_makes_the_prompt_shorter() {
+    fn each_shortening_makes_the_prompt_shorter() {
         let columns = ["id", "label", "opened"]
             .map(|name| Column { name: name.into(), ..Column::default() })
             .to_vec();
@@ -430,14 +432,26 @@ mod tests {
             ..Catalog::default()
         };
         let size = PromptSize { catalog_bytes: 48_000, parent_rows: 0 };
-        let problem = Problem::new("How much?");
+        let fact = Hit {
+            corpus: Corpus::Cells,
+            path: "values of stores_1".into(),
+            table: Some("stores_1".into()),
+            snippet: Some("label is 'Wien'".into()),
+            payload: None,
+            ..example("f", "")
+        };
+        let hints = vec![fact, example("Near?", "SELECT 1")];
+        let problem = Problem { hints, ..Problem::new("How much?") };
         let task = Task::new("A", "How much?");
         let mut brief = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[]);
         let mut lengths = vec![brief.setting().len()];
         while brief.shorten() {
             lengths.push(brief.setting().len());
         }
-        assert!(lengths.len() > 1 && lengths.is_sorted_by(|one, next| one > next), "{lengths:?}");
+        assert!(lengths.len() > 3 && lengths.is_sorted_by(|one, next| one > next), "{lengths:?}");
+        let least = brief.setting();
+        assert!(!least.contains("SELECT 1") && !least.contains("Wien"), "{least}");
+        assert!(least.len() < 2 * LEAST, "{least}");
     }
 
     #[test]

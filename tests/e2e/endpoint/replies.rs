@@ -262,6 +262,33 @@ fn a_prompt_over_the_context_is_shortened() {
     }
 }
 
+/// Solved examples and facts are left out before the catalog is shortened, as often as it takes.
+#[test]
+fn a_context_of_a_few_hundred_tokens_gets_a_prompt_that_fits() {
+    let folder = syrch_kit::scratch();
+    let tables: String = (0..9)
+        .map(|number| {
+            format!(
+                "CREATE TABLE parts_{number}(id INTEGER PRIMARY KEY, label TEXT, kind TEXT, \
+                 area REAL, opened TEXT);
+                 INSERT INTO parts_{number}(label, kind, area, opened) VALUES
+                   ('north', 'large', 1.5, '2024-01-02'), ('south', 'small', 2.5, '2024-02-03');"
+            )
+        })
+        .collect();
+    let customers = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+                     INSERT INTO customers VALUES (1, 'Ada', 'France'), (2, 'Ben', 'Spain');";
+    let database = sqlite(folder.path().join("parts.sqlite"), &format!("{customers}{tables}"));
+    for strategy in ["single", "vote5", "decompose", "turns", "progressive", "mcts", "beam"] {
+        let script = Script::always(Reply::sql(COUNT, 0.95)).context_of_llama(850);
+        let endpoint = MockEndpoint::start(script);
+        let said = ask(&endpoint, &database, QUESTION, &["--strategy", strategy]);
+        let sizes: Vec<usize> =
+            endpoint.requests().iter().map(|request| request.prompt().len()).collect();
+        assert_eq!(said.code, 0, "{strategy}: {sizes:?}: {}", said.all());
+    }
+}
+
 #[test]
 fn servers_that_load_stream_or_have_no_system_prompt_answer() {
     let good = || Script::always(Reply::sql(COUNT, 0.95));

@@ -76,6 +76,51 @@ fn the_first_statement_that_passes_the_check_is_taken() {
     assert_eq!(replayed.code, 0, "{}", replayed.all());
 }
 
+/// Equal samples with the same doubt do not make it a certainty.
+#[test]
+fn of_two_statements_neither_is_sure_unless_the_reply_says_which() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let right = "SELECT count(*) FROM customers WHERE country = 'Spain'";
+    let unclear = [
+        format!("{}{}", fence(COUNT), fence(right)),
+        format!("```sql\n{COUNT};\n{right};\n```\nConfidence: 0.95"),
+        format!("{}Moment, das sind alle.{}Confidence: 0.95", fence(COUNT), fence(right)),
+    ];
+    let clear = [
+        format!("{}However, we should filter:{}Confidence: 0.95", fence(COUNT), fence(right)),
+        format!("{}That's not it, since Spain is missing.{}", fence(COUNT), fence(right)),
+        format!("Reasoning: first\n{COUNT};\nbut it ignores Spain.\nSQL: {right};"),
+        format!("<|think|>{}<|/think|>{}", fence(COUNT), fence(right)),
+    ];
+    let asked = |strategy: &str, reply: &str| {
+        let script = Script::new().on([PLAN], whole()).on([""], Reply::text(reply));
+        let endpoint = MockEndpoint::start(script);
+        let mut command = search(&endpoint.url(), &database);
+        command.env("SYRCH_STATE_DIR", folder.path().join("state"));
+        command.args(["--format", "json", "--strategy", strategy]);
+        let said = command.args(["-q", "How many customers are in Spain?"]).output().unwrap();
+        Said::from_output(said)
+    };
+    for strategy in ["single", "decompose", "vote5", "discern", "mcts", "beam", "text2sql"] {
+        for reply in &unclear {
+            let said = asked(strategy, reply);
+            let document: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+            let sure = document["confidence"]["calibrated"].as_f64().unwrap_or_default();
+            assert!(sure <= 0.5, "{strategy}, {reply}: {}", said.all());
+        }
+        let document = asked(strategy, &clear[0]).document(0);
+        assert_eq!(document["sql"], right, "{strategy}: {document:#}");
+    }
+    for reply in &clear {
+        let document = asked("vote5", reply).document(0);
+        let sure = document["confidence"]["calibrated"].as_f64().unwrap_or_default();
+        assert!(document["sql"] == right && sure > 0.5, "{reply}: {document:#}");
+    }
+    let said = asked("vote5", "I would not use SELECT 1 FROM customers. I have no answer.");
+    assert_eq!(said.code, 3, "{}", said.all());
+}
+
 #[test]
 fn statements_are_read_out_of_every_shape() {
     let folder = syrch_kit::scratch();

@@ -66,6 +66,8 @@ struct Noted {
     by_rules: Option<f64>,
     /// The doubts of the offline rules about their statements, by statement.
     doubts: BTreeMap<String, Vec<String>>,
+    /// Whether some reply gave the statement of a task clearly as its answer, by the statement.
+    clear: BTreeMap<(TaskId, String), bool>,
     /// The origins of the statements of metrics, by statement.
     origins: BTreeMap<String, OriginReport>,
     outages: BTreeMap<CallId, SqlError>,
@@ -244,6 +246,19 @@ impl Notes {
     /// Returns the reasons for which the offline rules doubt a statement of theirs.
     pub(crate) fn doubts_of(&self, sql: &str) -> Vec<String> {
         self.with_noted(|noted| noted.doubts.get(sql).cloned().unwrap_or_default())
+    }
+
+    /// Notes that a reply gave the statement of a task, clearly or in doubt.
+    pub(crate) fn note_written(&self, task: &TaskId, sql: &str, is_doubted: bool) {
+        self.with_noted(|noted| {
+            let key = (task.clone(), sql.to_owned());
+            *noted.clear.entry(key).or_default() |= !is_doubted;
+        });
+    }
+
+    /// Returns true if replies gave the statement of a task, and none of them clearly.
+    pub(crate) fn is_unclear(&self, task: &TaskId, sql: &str) -> bool {
+        self.with_noted(|noted| noted.clear.get(&(task.clone(), sql.to_owned())) == Some(&false))
     }
 
     /// Notes where the statement of a metric comes from.

@@ -8,7 +8,7 @@ use syrch::syrch_core::Problem;
 
 use super::asking::{SearchArgs, Start, accept, open, search, summarise};
 use super::{Context, Run, answer, dry_run, optimize, repl, resume};
-use crate::config::Given;
+use crate::config::{Given, Origin};
 use crate::console::progress::Watch;
 use crate::console::prompt::Prompt;
 use crate::exit::Exit;
@@ -97,5 +97,10 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
     context.needs_database()?;
     accept(context);
     summarise(context);
+    // Where the user says that nobody answers, no model is asked for the words of a question.
+    let is_set = !matches!(context.config.origin("execution.interactive"), Origin::Default);
+    if is_set && !context.config.effective.interactive {
+        context.config.effective.settings.max_questions = 0;
+    }
     Ok(Start::Problem(Problem { question, evidence: arguments.evidence, ..Problem::default() }))
 }

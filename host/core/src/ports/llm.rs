@@ -307,6 +307,10 @@ pub struct SqlReply {
     /// definitions of metrics. Guests have no use for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<serde_json::Value>,
+    /// True if the reply does not say clearly that this is its answer: it takes the statement back,
+    /// or another one may be meant as well. Guests get the low confidence alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_doubted: bool,
 }
 
 /// One of several statements of a reply.
@@ -318,9 +322,16 @@ pub struct WrittenStatement {
     pub confidence: Option<f64>,
     /// Its place among the statements of the reply, from 1.
     pub number: usize,
+    /// The places of the other statements that the reply may as well mean as its answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rivals: Vec<usize>,
 }
 
 impl SqlReply {
+    /// The confidence at most in a statement of which the reply does not say clearly that it is
+    /// its answer.
+    pub const UNCLEAR: f64 = 0.4;
+
     /// The document of a reply where the request expected this shape.
     #[must_use]
     pub fn from_reply(expect: &Shape, reply: &Reply) -> Option<Self> {
@@ -342,10 +353,17 @@ impl SqlReply {
         Self { sql, confidence, ..self }
     }
 
+    /// Returns the reply with a doubt of its statement.
+    #[must_use]
+    pub fn doubted(self) -> Self {
+        let confidence = self.confidence.unwrap_or(Self::UNCLEAR).min(Self::UNCLEAR);
+        Self { confidence: Some(confidence), is_doubted: true, ..self }
+    }
+
     /// Returns the reply as one that holds no other statement.
     #[must_use]
     pub fn alone(self) -> Self {
-        Self { statements: Vec::new(), ..self }
+        Self { statements: Vec::new(), is_doubted: false, ..self }
     }
 
     /// A remark about which of several statements is used.

@@ -94,9 +94,15 @@ fn unreachable_path(config: &SqliteConfig, error: &std::io::Error) -> DatabaseEr
     }
 }
 
-/// Names in the folder of a path that nearly match its own.
+/// Names in the folder of a path that nearly match its own, or the path from the working folder,
+/// which `sqlite:///shop.db` means to SQLAlchemy.
 #[must_use]
 pub fn similar(path: &Path) -> Vec<String> {
+    if let Ok(relative) = path.strip_prefix("/")
+        && relative.is_file()
+    {
+        return vec![relative.display().to_string()];
+    }
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())

@@ -96,7 +96,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
         Some(reason) if values::is_filtered(reason) => {
             Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
         }
-        Some(reason) if values::is_cut_off(reason) => Stopped::Length,
+        Some(reason) if values::is_cut_off(reason) => values::cut_off(reason),
         _ => Stopped::Complete,
     };
     let calls = blocks.iter().filter(|block| kind(block, "tool_use"));
@@ -286,6 +286,8 @@ mod tests {
         assert_eq!(read(text.clone(), "stop_sequence").stopped, Stopped::Complete);
         assert_eq!(read(text.clone(), "max_tokens").stopped, Stopped::Length);
         assert_eq!(read(text.clone(), "pause_turn").stopped, Stopped::Length);
+        let reason = "model_context_window_exceeded";
+        assert_eq!(read(text.clone(), reason).stopped, Stopped::Context);
         assert_eq!(read(text, "refusal").stopped, Stopped::Refused("a".into()));
         assert!(matches!(
             read(json!([]), "refusal").stopped, Stopped::Refused(why) if why.contains("would not")

@@ -112,7 +112,7 @@ const FILTER: [&str; 12] = [
     "safety system",
 ];
 /// Words of a prompt that, with its reply, does not fit into the context.
-const CONTEXT: [&str; 17] = [
+const CONTEXT: [&str; 30] = [
     "context_length_exceeded",
     "exceed_context_size",
     "context length",
@@ -130,6 +130,19 @@ const CONTEXT: [&str; 17] = [
     "`max_new_tokens` must be <=",
     "`inputs` must have less than",
     "request too large",
+    "range of input length",
+    "input length should",
+    "maximum input length",
+    "max input length",
+    "max input characters",
+    "max input tokens",
+    "maximum prompt length",
+    "max prompt length",
+    "prompt exceeds max length",
+    "exceeded model token limit",
+    "token limit exceeded",
+    "maximum sequence length",
+    "input is longer than",
 ];
 /// Words for a prompt, which is too long for the context if one of [`OVER`] is said of its tokens.
 const PROMPT: [&str; 3] = ["prompt", "input", "context"];
@@ -247,7 +260,7 @@ pub(super) fn cause(status: StatusCode, words: &str) -> Cause {
         Cause::Credits
     } else if has_any_of(words, &RATE) && !matches!(code, 401 | 402) {
         if is_excess(words) { Cause::Excess } else { Cause::Rate }
-    } else if is_over_context(words) {
+    } else if is_over_context(words) || code == 413 {
         Cause::Context(free_tokens(words))
     } else if has_any_of(words, &UNLOADABLE) {
         Cause::Unloadable

@@ -11,7 +11,7 @@ use syrch_core::text::clip;
 use syrch_core::validate;
 use syrch_http::{client, is_exposed, read, root_cause};
 
-use super::cause::Cause;
+use super::cause::{Cause, PASSING, has_any_of};
 use super::events::{self, Events};
 use super::lenient::without_mark;
 use super::status::{Said, advice};
@@ -23,8 +23,16 @@ const ERROR_TEXT: usize = 200;
 const CERTAIN: usize = 16;
 /// Bytes of an error's body that are read.
 const ERROR_BODY: usize = 64 << 10;
+/// Words of a gateway's page, by which the server behind it is away.
+const GATEWAY: [&str; 4] = ["502", "503", "504", "gateway"];
 /// JSON values of a reply at most. With log probabilities, a token has about ten.
 const VALUES: usize = 1 << 18;
+
+/// The words of a web page.
+fn without_tags(page: &str) -> String {
+    let parts = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    parts.collect::<Vec<_>>().join(" ")
+}
 
 /// The failure of an exchange.
 #[derive(Debug)]
@@ -137,7 +145,20 @@ impl Endpoint {
         if body.trim_ascii().is_empty() {
             return Failure::Sent(self.protocol_error("its reply is empty"), Retry::Yes);
         }
-        let begins = self.quote(&String::from_utf8_lossy(body));
+        let text = String::from_utf8_lossy(body);
+        let lower = text.trim_start().to_lowercase();
+        if lower.starts_with("<!doctype") || lower.starts_with("<html") {
+            let what = format!(
+                "its reply is no JSON but a web page, which says `{}`",
+                self.quote(&without_tags(&text))
+            );
+            // A gateway says so while the server behind it is away.
+            return match has_any_of(&lower, &PASSING) || has_any_of(&lower, &GATEWAY) {
+                true => Failure::Sent(self.protocol_error(&what), Retry::Yes),
+                false => Failure::Sent(self.foreign_reply_error(&what), Retry::No),
+            };
+        }
+        let begins = self.quote(&text);
         let what = format!("its reply is no JSON and begins `{begins}`");
         // A document that ends too early was cut off on its way.
         if error.is_eof() {
@@ -172,12 +193,7 @@ impl Endpoint {
             Cause::Filter => {
                 return LlmError::Refused(format!("a content filter stopped it: {text}"));
             }
-            Cause::Context(_) => {
-                return LlmError::Overflow(format!(
-                    "{base} says: {text}; give the server a longer context, or ask over fewer \
-                     tables by --tables or a narrower --linker"
-                ));
-            }
+            Cause::Context(_) => return self.overflow_error(&text),
             _ => {}
         }
         let advice = advice(said, self.key.is_some(), model);
@@ -188,6 +204,20 @@ impl Endpoint {
             "{base} answered {}{name}: {advice}{reason}",
             said.status.as_str()
         ))
+    }
+
+    /// The error for a prompt that is too long for the context, by these words of the endpoint.
+    fn overflow_error(&self, text: &str) -> LlmError {
+        LlmError::Overflow(format!(
+            "{} says: {text}; give the server a longer context, or ask over fewer tables by \
+             --tables or a narrower --linker",
+            self.base
+        ))
+    }
+
+    /// The error for a reply that ended where the context was full.
+    pub(super) fn full_context_error(&self) -> LlmError {
+        self.overflow_error("the reply reached the end of the model's context")
     }
 
     /// A text of the endpoint as it is shown: one line, shortened, without the key.

@@ -131,6 +131,8 @@ pub enum Stopped {
     Complete,
     /// The reply was cut off at a limit of length.
     Length,
+    /// The reply was cut off at the end of the model's context, which no limit of output moves.
+    Context,
     /// The model refused to answer, for this reason.
     Refused(String),
 }

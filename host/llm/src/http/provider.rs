@@ -219,7 +219,8 @@ impl<P: Protocol> HttpProvider<P> {
                 [&mut answer.text, &mut answer.thinking].into_iter().chain(&mut answer.tool_calls);
             texts.for_each(|text| self.endpoint.without_key(text));
         }
-        let mut usage = answer.usage.take().unwrap_or_else(|| estimate(sent, &answer));
+        let reported = answer.usage.take().filter(|usage| is_credible(sent, usage));
+        let mut usage = reported.unwrap_or_else(|| estimate(sent, &answer));
         // The name of the model is stored and shown, so it must not contain the key.
         usage.model = self.endpoint.scrub(&usage.model);
         let thinks = answer.thought
@@ -228,7 +229,12 @@ impl<P: Protocol> HttpProvider<P> {
         if thinks && !sent.quirks.thinks && sent.request.expect != Shape::Vectors {
             self.lock_learnt().set(sent.model, &Quirks { thinks, ..Quirks::default() });
         }
-        let result = self.reply(sent, &answer, usage.clone());
+        let result = match self.reply(sent, &answer, usage.clone()) {
+            Err(LlmError::Cut { .. }) if answer.stopped == Stopped::Context => {
+                Err(self.endpoint.full_context_error())
+            }
+            result => result,
+        };
         let is_sent_again =
             self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result);
         let retry = if is_sent_again { Retry::After(Duration::ZERO) } else { Retry::No };
@@ -301,7 +307,7 @@ impl<P: Protocol> HttpProvider<P> {
         if let Stopped::Refused(reason) = &answer.stopped {
             return Err(LlmError::Refused(self.endpoint.quote(reason)));
         }
-        let truncated = answer.stopped == Stopped::Length;
+        let truncated = matches!(answer.stopped, Stopped::Length | Stopped::Context);
         let limits = &self.config.limits;
         let parse = |text: &str| {
             let parsed = match truncated {
@@ -370,7 +376,7 @@ impl<P: Protocol> HttpProvider<P> {
     /// The error for a reply without text.
     fn without_text(&self, answer: &Answer, tokens: u32) -> LlmError {
         let thought = answer.thinking.trim().len();
-        if answer.stopped == Stopped::Length {
+        if matches!(answer.stopped, Stopped::Length | Stopped::Context) {
             return LlmError::Cut {
                 tokens,
                 begins: "(no text: it reached the limit before it answered)".into(),
@@ -427,6 +433,14 @@ fn estimate(sent: &Sent<'_>, answer: &Answer) -> Usage {
         is_estimate: true,
         ..Usage::default()
     }
+}
+
+/// Returns true if an endpoint can have counted so many tokens for the prompt: each has a byte or
+/// more, and what its template adds is not known.
+fn is_credible(sent: &Sent<'_>, usage: &Usage) -> bool {
+    /// Tokens that an endpoint may add of its own.
+    const ADDED: usize = 32_768;
+    usage.input_tokens as usize <= 4 * sent.request.prompt_bytes() + ADDED
 }
 
 /// Returns true if what was found in a model's thinking can be nothing but its answer: one

@@ -497,10 +497,24 @@ mod tests {
             ("prompt is too long: 210000 tokens > 200000 maximum", Some(0)),
             ("prompt is too long", None),
             (r#"{"error":{"code":"context_length_exceeded","message":"too much"}}"#, None),
+            (
+                r#"{"object":"error","message":"Range of input length should be [1, 1000]","code":"InvalidParameter"}"#,
+                None,
+            ),
+            ("the max input characters is 20000", None),
+            (
+                "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+                None,
+            ),
+            (r#"{"error":{"code":"1261","message":"Prompt exceeds max length"}}"#, None),
+            ("Your request exceeded model token limit: 8192", None),
+            ("The input is longer than the maximum sequence length", None),
         ] {
             assert_eq!(read_error(400, body).cause, Cause::Context(tokens), "{body}");
         }
         assert_eq!(read_error(400, "temperature must be at most 2").cause, Cause::Other);
+        assert_eq!(read_error(400, "Range of max_tokens should be [1, 8192]").cause, Cause::Other);
+        assert_eq!(read_error(413, "<html>too large").cause, Cause::Context(None));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::Value;
 use syrch_core::ports::{Shape, Usage};
 use syrch_core::text::clip;
 
+use super::Stopped;
 pub(crate) use super::lenient::read_leniently;
 
 /// Bytes of a model's name in a reply that are used.
@@ -45,6 +46,14 @@ pub(crate) fn is_cut_off(reason: &str) -> bool {
     ];
     let reason = reason.to_lowercase();
     CUT.iter().any(|part| reason.contains(part))
+}
+
+/// The end of a reply that was cut off for this reason.
+pub(crate) fn cut_off(reason: &str) -> Stopped {
+    match reason.to_lowercase().contains("context_window") {
+        true => Stopped::Context,
+        false => Stopped::Length,
+    }
 }
 
 /// Returns true if a reply ends for this reason because a filter stopped it.

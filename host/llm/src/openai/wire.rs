@@ -180,7 +180,7 @@ fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
         (None, Some(reason)) if values::is_filtered(reason) => {
             Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
         }
-        (None, Some(reason)) if values::is_cut_off(reason) => Stopped::Length,
+        (None, Some(reason)) if values::is_cut_off(reason) => values::cut_off(reason),
         (None, _) => Stopped::Complete,
     }
 }

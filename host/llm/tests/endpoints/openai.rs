@@ -246,13 +246,20 @@ async fn broken_exchanges_are_outages_that_were_sent() {
         (Reply::raw(200, "{\"choices\":[]}"), "it says", Retry::No),
         (Reply::raw(200, "{\"choices\":[{\"message\":null}]}"), "it says", Retry::No),
         (Reply::raw(200, "[]"), "check the base URL", Retry::No),
+        (
+            Reply::raw(200, "<html><body>502 Bad Gateway<hr>nginx</body></html>"),
+            "web page, which says `502 Bad Gateway nginx`",
+            Retry::Yes,
+        ),
+        (Reply::raw(200, "<!DOCTYPE html><p>It works"), "says `It works`", Retry::No),
     ] {
         let endpoint = MockEndpoint::start(Script::always(reply));
         let outcome = ask(&endpoint, Shape::Sql).await;
         let text = unavailable(&outcome);
         assert!(text.contains(words), "{outcome:?}");
         // The URL is doubted where nothing is of the protocol.
-        let is_foreign = text.contains("begins `<") || text.contains("`[]`");
+        let is_page = text.contains("`It works`");
+        let is_foreign = is_page || text.contains("begins `<") || text.contains("`[]`");
         assert_eq!(text.contains("base URL"), is_foreign, "{text}");
         assert!(outcome.sent && outcome.usage.is_none() && outcome.retry == retry, "{outcome:?}");
     }
@@ -340,7 +347,8 @@ async fn the_usage_of_replies_without_an_answer_is_counted() {
 
 #[tokio::test]
 async fn usage_that_lies_is_estimated() {
-    for lie in [Usage::Missing, Usage::Zero, Usage::Negative, Usage::Words] {
+    let many = Usage::Tokens(u32::MAX, 5);
+    for lie in [Usage::Missing, Usage::Zero, Usage::Negative, Usage::Words, many] {
         let endpoint =
             MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.5).usage(lie.clone())));
         let outcome = ask(&endpoint, Shape::Sql).await;

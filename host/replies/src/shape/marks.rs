@@ -6,6 +6,8 @@ const NEAR: usize = 400;
 /// The mark that a reply gives a statement; a greater one is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
+    /// What the reply says not to be the answer.
+    Refused,
     /// A first draft, or a step on the way.
     Draft,
     /// An alternative, an example, or a template.
@@ -14,6 +16,8 @@ pub(super) enum Mark {
     Plain,
     /// The statement that was asked for, by the name that the prompt gives it.
     Named,
+    /// A statement that adds what the one before lacks, as far as the words can tell.
+    Next,
     /// The final statement, or a correction.
     Final,
 }
@@ -48,7 +52,7 @@ const HEADINGS: [&str; 12] = [
     "sqlquery",
 ];
 /// Sentences that take the statement before them back.
-const RETRACTIONS: [&str; 12] = [
+const RETRACTIONS: [&str; 17] = [
     "wrong",
     "incorrect",
     "mistake",
@@ -61,9 +65,115 @@ const RETRACTIONS: [&str; 12] = [
     "not correct",
     "must be fixed",
     "does not work",
+    "not it,",
+    "not it.",
+    "not it:",
+    "not what",
+    "i forgot",
+];
+/// Words between two statements by which the later one may go on from the one before.
+const STEPS: [&str; 24] = [
+    "however",
+    "ignores",
+    "is missing",
+    "are missing",
+    "misses",
+    "lacks",
+    "overlook",
+    "not it",
+    "not quite",
+    "not enough",
+    "does not filter",
+    "does not restrict",
+    "does not account",
+    "does not consider",
+    "doesn't filter",
+    "doesn't restrict",
+    "doesn't account",
+    "doesn't consider",
+    "we should",
+    "i should",
+    "we need to",
+    "i need to",
+    "we must",
+    "i must",
+];
+/// Words of a text that goes on with another question, as a model does that does not stop.
+const QUESTIONS: [&str; 4] = ["question:", "user:", "human:", "input:"];
+/// Words right before a statement that the reply does not give as its answer.
+const REFUSALS: [&str; 14] = [
+    "not use",
+    "n't use",
+    "not do",
+    "n't do",
+    "not write",
+    "n't write",
+    "not run",
+    "n't run",
+    "never use",
+    "avoid",
+    "not simply",
+    "not just",
+    "wrong to use",
+    "wrong to write",
+];
+/// Words for the statement that may stand between them and it.
+const OBJECTS: [&str; 18] = [
+    "the",
+    "a",
+    "an",
+    "this",
+    "such",
+    "something",
+    "like",
+    "just",
+    "only",
+    "following",
+    "shorter",
+    "simpler",
+    "simple",
+    "plain",
+    "query",
+    "statement",
+    "sql",
+    "one",
+];
+/// Words that compare with what follows them at once.
+const COMPARISONS: [&str; 8] = [
+    "instead of",
+    "rather than",
+    "unlike",
+    "compared with",
+    "compared to",
+    "differs from",
+    "different from",
+    "as opposed to",
+];
+/// Headings of what is no answer, after an article.
+const BAD: [&str; 5] = ["wrong", "incorrect", "bad", "common mistake", "typical mistake"];
+/// Words of a sentence behind a statement that refuse it.
+const FAULTS: [&str; 18] = [
+    "is wrong",
+    "was wrong",
+    "looks wrong",
+    "is incorrect",
+    "is not right",
+    "is not correct",
+    "isn't right",
+    "isn't correct",
+    "is not the answer",
+    "isn't the answer",
+    "not it",
+    "is not what",
+    "isn't what",
+    "does not answer",
+    "doesn't answer",
+    "does not work",
+    "doesn't work",
+    "won't work",
 ];
 /// Words behind a statement that take it back, or put the answer off.
-const DENIALS: [&str; 17] = [
+const DENIALS: [&str; 19] = [
     "is wrong",
     "is incorrect",
     "is not right",
@@ -81,6 +191,8 @@ const DENIALS: [&str; 17] = [
     "is incomplete",
     "not finished",
     "does not work",
+    "have no answer",
+    "unable to answer",
 ];
 /// Words of what is only another possibility.
 const ALTERNATIVES: [&str; 20] = [
@@ -122,15 +234,51 @@ const DRAFTS: [&str; 13] = [
     "inner query",
 ];
 
-/// Reads the text between the statement before and this one.
-pub(super) fn mark(before: &str) -> Mark {
-    let start = (before.len().saturating_sub(NEAR)..=before.len())
-        .find(|at| before.is_char_boundary(*at))
-        .unwrap_or(0);
-    let near = before[start..].to_lowercase();
+/// Reads the text before the statement at `to`, from the end of the one before it, or from 0.
+pub(super) fn mark_at(text: &str, from: usize, to: usize) -> Mark {
+    let between = text.get(from..to).unwrap_or_default();
+    if from == 0 { mark(between) } else { mark_next(between) }
+}
+
+/// Reads the text between a statement and the next one.
+pub(super) fn mark_next(between: &str) -> Mark {
+    let near = near_end(between).to_lowercase();
     let lead = lead(&near);
-    fn contains_any(text: &str, words: &[&str]) -> bool {
-        words.iter().any(|word| text.contains(word))
+    match mark(between) {
+        Mark::Plain | Mark::Named if contains_any(&near, &QUESTIONS) => Mark::Alternative,
+        Mark::Plain
+            if contains_any(&near, &STEPS) && !is_conditional(&near)
+                || lead.starts_with("now ")
+                || lead.starts_with("then ") =>
+        {
+            Mark::Next
+        }
+        mark => mark,
+    }
+}
+
+fn contains_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+fn is_conditional(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "if")
+}
+
+/// The last bytes of a text, from a whole character on.
+fn near_end(text: &str) -> &str {
+    let start = (text.len().saturating_sub(NEAR)..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    &text[start..]
+}
+
+/// Reads the text before a statement, from the end of the one before it if there is one.
+pub(super) fn mark(before: &str) -> Mark {
+    let near = near_end(before).to_lowercase();
+    let lead = lead(&near);
+    if refuses_next(lead) {
+        return Mark::Refused;
     }
     let words: Vec<&str> =
         lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -143,8 +291,7 @@ pub(super) fn mark(before: &str) -> Mark {
     if contains_any(lead, &DRAFTS) || is_step(&words) {
         return Mark::Draft;
     }
-    let is_conditional = near.split(|c: char| !c.is_alphanumeric()).any(|word| word == "if");
-    if contains_any(&near, &RETRACTIONS) && !is_conditional {
+    if contains_any(&near, &RETRACTIONS) && !is_conditional(&near) {
         return Mark::Final;
     }
     if contains_any(&near, &ALTERNATIVES) {
@@ -152,7 +299,9 @@ pub(super) fn mark(before: &str) -> Mark {
     }
     if matches!(
         words.as_slice(),
-        ["sqlquery"] | ["answer"] | ["sql", "answer"] | ["my", "answer"] | ["the", "answer"]
+        ["sqlquery" | "sql" | "query" | "answer" | "result" | "output"]
+            | ["sql", "answer" | "query" | "statement"]
+            | ["my" | "the", "answer" | "query"]
     ) {
         return Mark::Named;
     }
@@ -164,11 +313,68 @@ pub(super) fn mark(before: &str) -> Mark {
 pub(super) fn is_taken_back(behind: &str) -> bool {
     let text = syrch_core::text::clip(behind, NEAR).to_lowercase();
     text.split(['.', '!', '?', '\n']).any(|sentence| {
-        let is_conditional = sentence
-            .split(|c: char| !c.is_alphanumeric())
-            .any(|word| ["if", "unless", "should", "would", "could", "might"].contains(&word));
-        !is_conditional && DENIALS.iter().any(|words| sentence.contains(words))
+        !is_supposed(sentence) && DENIALS.iter().any(|words| sentence.contains(words))
     })
+}
+
+/// Returns true if the sentence before a statement says that the reply does not give it as its
+/// answer: `I would not use`, `a common mistake is`, `instead of`. A sentence about the statement
+/// before, such as `that is wrong`, does not.
+fn refuses_next(lead: &str) -> bool {
+    fn split_words(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+    }
+    let lead = lead.trim_matches(|c: char| !c.is_alphanumeric());
+    let heading =
+        ["a ", "an ", "the "].iter().find_map(|article| lead.strip_prefix(article)).unwrap_or(lead);
+    if COMPARISONS.iter().any(|words| lead.ends_with(words))
+        || BAD.iter().any(|words| heading.starts_with(words)) && split_words(heading).count() < 5
+    {
+        return true;
+    }
+    REFUSALS.iter().any(|words| {
+        lead.rsplit_once(words).is_some_and(|(before, behind)| {
+            // `to avoid duplicates` is a purpose.
+            !before.ends_with("to ") && split_words(behind).all(|word| OBJECTS.contains(&word))
+        })
+    })
+}
+
+/// Returns true if a sentence behind a statement refuses it: `this is wrong`.
+pub(super) fn is_refused(behind: &str) -> bool {
+    let text = syrch_core::text::clip(behind, NEAR).to_lowercase().replace('’', "'");
+    text.split(['.', '!', '?', '\n', ';']).filter(|sentence| !is_supposed(sentence)).any(
+        |sentence| {
+            FAULTS.iter().any(|fault| {
+                sentence.match_indices(fault).any(|(at, _)| {
+                    speaks_of_statement(&sentence[..at])
+                        && !sentence[at + fault.len()..].starts_with(" to ")
+                })
+            })
+        },
+    )
+}
+
+/// Returns true if the words end with one for the statement before them.
+fn speaks_of_statement(words: &str) -> bool {
+    let mut last = words
+        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
+        .filter(|word| !word.is_empty() && *word != "above")
+        .rev();
+    match last.next() {
+        Some("this" | "that" | "it" | "that's" | "it's" | "which") => true,
+        Some("query" | "statement" | "sql" | "attempt") => {
+            matches!(last.next(), Some("this" | "that" | "the" | "previous" | "first"))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a sentence supposes something.
+fn is_supposed(sentence: &str) -> bool {
+    sentence
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| ["if", "unless", "should", "would", "could", "might"].contains(&word))
 }
 
 /// The last sentence before the statement. The opening of a fence and its language belong to none.
@@ -242,8 +448,52 @@ mod tests {
             ("**Step 1:** count\n```sql\n", Mark::Draft),
             ("SQLQuery: ", Mark::Named),
             ("\n```\nThis reads the whole table.\n```sql\n", Mark::Plain),
+            ("I would not use\n```sql\n", Mark::Refused),
+            ("A common mistake is:\n```sql\n", Mark::Refused),
+            ("Please avoid the shorter\n```sql\n", Mark::Refused),
+            ("\n```\nIt would be wrong to write\n```sql\n", Mark::Refused),
+            ("\n```\nCompared with\n```sql\n", Mark::Refused),
+            ("The wrong query:\n```sql\n", Mark::Refused),
+            ("To avoid duplicates:\n```sql\n", Mark::Plain),
+            ("Since we do not use orders:\n```sql\n", Mark::Plain),
+            ("\n```\nFixing the mistake:\n```sql\n", Mark::Final),
+            ("\n```\nThat is wrong:\n```sql\n", Mark::Final),
+            ("Instead of counting everyone, filter:\n```sql\n", Mark::Plain),
+            ("Do not use DISTINCT here, the query is:\n```sql\n", Mark::Plain),
+            ("Reasoning: count. SQL: ", Mark::Named),
         ] {
             assert_eq!(mark(before), expected, "{before}");
+        }
+        for (between, expected) in [
+            ("\n```\nHowever, this counts everyone. We should filter:\n```sql\n", Mark::Next),
+            ("\n```\nNow restrict it to Spain:\n```sql\n", Mark::Next),
+            ("\n```\nThat's not it, since Spain is missing.\n```sql\n", Mark::Final),
+            ("\n```\nIf we should filter:\n```sql\n", Mark::Plain),
+            ("\nQuestion: How many are there?\nSQLQuery: ", Mark::Alternative),
+            ("\n```\n\n```sql\n", Mark::Plain),
+        ] {
+            assert_eq!(mark_next(between), expected, "{between}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_about_the_statement_before_refuses_it() {
+        for behind in [
+            "\n```\nI think this is wrong.\nConfidence: 0.9",
+            "\n```\nThat's not it, since Spain is missing.\n",
+            "; -- that is wrong\n",
+            " counts all, so it does not answer the question.",
+            "\n```\nThe query above is incorrect",
+        ] {
+            assert!(is_refused(behind), "{behind}");
+        }
+        for behind in [
+            "\n```\nA count without DISTINCT is wrong.",
+            "\n```\nIf this is wrong, tell me.",
+            "\n```\nIt is not correct to use COUNT(id) here.",
+            "\n```\nThe naive query is wrong.",
+        ] {
+            assert!(!is_refused(behind), "{behind}");
         }
     }
 }

@@ -3,7 +3,9 @@
 //! The statements are those of JSON documents; else those of fences and tags; else those in bare
 //! text. A reply with several gives all of them in the order in which they are tried: one that is
 //! called final or a correction, then those in the order of the reply, then what is called an
-//! alternative or a draft. Text that begins like a query ("With pleasure, …") counts if it parses;
+//! alternative or a draft; what the reply refuses is none. Each has the numbers of those that may
+//! be meant as well: evaluation tools take the last one then, and are wrong where a reply goes on
+//! to explain. Text that begins like a query ("With pleasure, …") counts if it parses;
 //! a statement that does not parse counts if it cannot be prose, so that its syntax error can be
 //! repaired.
 
@@ -18,14 +20,12 @@ use syrch_core::{Json, Limits};
 
 use super::confidence;
 use super::document::{documents, strict};
-use super::marks::{Mark, is_taken_back};
+use super::marks::{Mark, is_refused, is_taken_back};
 use super::mend::{plain_blanks, without_brackets};
 use super::thinking::without_thinking;
 use crate::statement::{Reader, Standing};
 use documents::Reading;
 
-/// The confidence at most in one of several statements of which none is called the answer.
-const UNCLEAR: f64 = 0.4;
 /// Statements of a reply that are tried at most.
 const MOST: usize = 16;
 /// Statements of a reply that are examined at most.
@@ -41,13 +41,8 @@ struct Found {
     place: Range<usize>,
     /// True if its end is marked: by that of its block or document, or by a semicolon.
     ended: bool,
-}
-
-impl Found {
-    /// Limits the confidence, where the reply does not stand by the statement.
-    fn doubt(&mut self) {
-        self.confidence = Some(self.confidence.unwrap_or(UNCLEAR).min(UNCLEAR));
-    }
+    /// True if the reply does not stand by the statement.
+    is_doubted: bool,
 }
 
 /// The document [`SqlReply`].
@@ -56,8 +51,9 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     let mut found = Reading::new(limits, false).statements(&text, &mut Reader::new(limits));
     let end = found.iter().map(|found| found.place.end).max().unwrap_or(text.len());
     if is_taken_back(text.get(end..).unwrap_or_default()) {
-        found.iter_mut().for_each(Found::doubt);
+        found.iter_mut().for_each(|one| one.is_doubted = true);
     }
+    refuse(&text, &mut found);
     reply(found).or_else(|| read_request(&text, limits.json_depth))
 }
 
@@ -71,7 +67,20 @@ fn read_request(text: &str, depth: usize) -> Option<Json> {
     let stated = document.get("confidence").and_then(Value::as_f64);
     let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
     let confidence = stated.or_else(|| confidence::find_confidence(&leave_out(text, vec![place])));
-    Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None }.json())
+    let is_doubted = false;
+    Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None, is_doubted }.json())
+}
+
+/// Marks the statements that the text behind them refuses.
+fn refuse(text: &str, found: &mut [Found]) {
+    let starts: Vec<usize> = found.iter().map(|one| one.place.start).collect();
+    for one in found {
+        let end = one.place.end;
+        let next = starts.iter().copied().filter(|start| *start >= end).min();
+        if is_refused(text.get(end..next.unwrap_or(text.len())).unwrap_or_default()) {
+            one.mark = Mark::Refused;
+        }
+    }
 }
 
 /// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go
@@ -117,8 +126,10 @@ fn says_more(text: &str, end: usize) -> bool {
     })
 }
 
-/// The document of these statements.
+/// The document of these statements, without those that the reply refuses.
 fn reply(mut found: Vec<Found>) -> Option<Json> {
+    found.retain(|found| found.mark != Mark::Refused);
+    let is_doubted = found.iter().any(|found| found.is_doubted);
     if found.iter().any(|found| found.standing != Standing::Other) {
         found.retain(|found| found.standing != Standing::Other);
     }
@@ -132,8 +143,9 @@ fn reply(mut found: Vec<Found>) -> Option<Json> {
         .clone();
     let statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
     let WrittenStatement { sql, confidence, .. } = best;
-    let reply = SqlReply { sql, confidence, statements: Vec::new(), origin: None };
-    Some(if statements.len() > 1 { SqlReply { statements, ..reply } } else { reply }.json())
+    let statements = if statements.len() > 1 { statements } else { Vec::new() };
+    let reply = SqlReply { sql, confidence, statements, origin: None, is_doubted: false };
+    Some(if is_doubted { reply.doubted() } else { reply }.json())
 }
 
 /// The request that a document is, or that stands as a text where a document has its statement.
@@ -161,24 +173,57 @@ fn in_order(found: Vec<Found>) -> Vec<(Standing, WrittenStatement)> {
             Some((known, ..)) => *known = mark.max(*known),
             None => {
                 let number = tried.len() + 1;
+                let rivals = Vec::new();
                 tried.push((
                     mark,
                     standing,
-                    WrittenStatement { sql: sql.to_owned(), confidence, number },
+                    WrittenStatement { sql: sql.to_owned(), confidence, number, rivals },
                 ));
             }
         }
     }
+    let marks: Vec<Mark> = tried.iter().map(|(mark, ..)| *mark).collect();
+    let texts: Vec<String> =
+        tried.iter().map(|(.., statement)| comparable_text(&statement.sql)).collect();
+    for (mark, _, statement) in &mut tried {
+        statement.rivals = list_rivals(*mark, statement.number, &marks);
+        // The next step of a statement that it only adds to replaces it.
+        if *mark == Mark::Next {
+            let text = comparable_text(&statement.sql);
+            statement.rivals.retain(|rival| !text.starts_with(&texts[rival - 1]));
+        }
+    }
     tried.sort_by_key(|(mark, _, statement)| {
-        // A correction replaces those before it, and a draft those drafts.
+        // A correction and a next step replace those before them, and a draft those drafts.
         let place = isize::try_from(statement.number).unwrap_or(isize::MAX);
         (
             std::cmp::Reverse(*mark),
-            if matches!(mark, Mark::Final | Mark::Draft) { -place } else { place },
+            if matches!(mark, Mark::Final | Mark::Next | Mark::Draft) { -place } else { place },
         )
     });
     tried.truncate(MOST);
     tried.into_iter().map(|(_, standing, statement)| (standing, statement)).collect()
+}
+
+/// A statement in lower case with single blanks.
+fn comparable_text(sql: &str) -> String {
+    sql.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The numbers of the statements that the reply may as well mean as the one with this mark and
+/// number. `marks`: those of all, from number 1.
+fn list_rivals(mark: Mark, number: usize, marks: &[Mark]) -> Vec<usize> {
+    let others = (1..).zip(marks).filter(|(other, _)| *other != number);
+    let rivals = others.filter(|(other, theirs)| match mark {
+        Mark::Refused | Mark::Draft | Mark::Final => false,
+        Mark::Alternative => **theirs == mark,
+        Mark::Plain | Mark::Next => matches!(theirs, Mark::Plain | Mark::Named | Mark::Next),
+        // What stands before the name of the answer is no answer.
+        Mark::Named => {
+            **theirs == mark || matches!(theirs, Mark::Plain | Mark::Next) && *other > number
+        }
+    });
+    rivals.map(|(other, _)| other).collect()
 }
 
 /// The text with those parts left out.

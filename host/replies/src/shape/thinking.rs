@@ -5,7 +5,8 @@ use super::prose::fences;
 use crate::statement::begins_clause;
 
 /// The names of tags around thinking, with or without a name space such as `mm:`: those of
-/// DeepSeek, Qwen, MiniMax, Seed and most others, and what models are told to use.
+/// DeepSeek, Qwen, MiniMax, Seed and most others, and what models are told to use. A tag without
+/// attributes also is one if its name holds one of [`WORDS`].
 const TAGS: [&str; 14] = [
     "think",
     "thinking",
@@ -22,20 +23,26 @@ const TAGS: [&str; 14] = [
     "chain_of_thought",
     "cot",
 ];
+/// Words in the names of tags around thinking: `longcat_think`, `begin_of_thought`.
+const WORDS: [&str; 5] = ["think", "thought", "reason", "reflect", "analysis"];
+/// Parts of a name that say that the tag opens a block, and those that say that it closes one.
+const OPENS: [&str; 3] = ["begin", "start", "open"];
+const CLOSES: [&str; 3] = ["end", "stop", "close"];
 /// Bytes of a tag at most, its attributes included.
 const TAG: usize = 80;
 
-/// Other marks around thinking, each pair in lower case: those of Mistral, Kimi, Cohere,
-/// OpenThinker and Gemma.
-const MARKS: [(&str, &str); 7] = [
+/// Other marks around thinking, each pair in lower case: those of Mistral, Kimi, Gemma and Apertus.
+const MARKS: [(&str, &str); 5] = [
     ("[think]", "[/think]"),
     ("◁think▷", "◁/think▷"),
-    ("<|start_thinking|>", "<|end_thinking|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|channel>thought", "<channel|>"),
-    ("<start_of_thought>", "<end_of_thought>"),
     ("<unused94>thought", "<unused95>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
 ];
+/// The words before the thinking of Apriel, and the marks around its answer.
+const STEPS: &str = "here are my reasoning steps:";
+const BEGIN_FINAL: &str = "[begin final response]";
+const END_FINAL: &str = "[end final response]";
 /// Sentences before and behind thinking, in lower case: those of Granite, and of Ollama's command
 /// line.
 const SENTENCES: [(&str, &str); 2] =
@@ -82,7 +89,8 @@ pub(super) fn without_thinking(text: &str) -> String {
     let lower = outside_literals(&text.to_ascii_lowercase());
     let from = answer_in_channels(&lower);
     let Some(from) = from else { return String::new() };
-    let answer = outside_marks(&text[from..], &lower[from..]);
+    let to = lower[from..].find(END_FINAL).map_or(text.len(), |at| from + at);
+    let answer = outside_marks(&text[from..to], &lower[from..to]);
     until_end(&without_asides(&answer)).to_owned()
 }
 
@@ -144,20 +152,47 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 /// Reads a tag of thinking at the start of a text in lower case, as it stands or with its brackets
-/// as character references: its name with its name space, whether it is a closing one, and its
-/// size.
+/// as character references: its name with its name space and without what says which end it is,
+/// whether it is a closing one, and its size.
 fn tag(text: &str) -> Option<(&str, bool, usize)> {
     let inside = text.strip_prefix('<').or_else(|| text.strip_prefix("&lt;"))?;
     let is_reference = text.starts_with('&');
     let end = if is_reference { "&gt;" } else { ">" };
     let near = syrch_core::text::clip(inside, TAG);
     let size = near.find(end).filter(|size| !near[..*size].contains(['<', '\n']))?;
-    let words = near[..size].trim();
-    let name = words.strip_prefix('/').unwrap_or(words).trim_start();
-    let name = name.split(char::is_whitespace).next()?;
+    let words = near[..size].trim_matches(|c: char| c.is_whitespace() || "|｜".contains(c));
+    let rest = words.strip_prefix('/').unwrap_or(words).trim_start_matches([' ', '|', '｜']);
+    let name = rest.split(char::is_whitespace).next()?;
     let plain = name.rsplit_once(':').map_or(name, |(_, plain)| plain);
     let whole = text.len() - inside.len() + size + end.len();
-    TAGS.contains(&plain).then_some((name, words.starts_with('/'), whole))
+    let is_close = words.starts_with('/');
+    if TAGS.contains(&plain) {
+        return Some((name, is_close, whole));
+    }
+    // A statement may compare with a column of such a name, and has blanks or signs about it.
+    let is_name = |c: char| c.is_alphanumeric() || "_-:▁".contains(c);
+    if name.len() != rest.len() || !name.chars().all(is_name) {
+        return None;
+    }
+    let (core, part) = without_end(name);
+    let is_close = is_close || CLOSES.contains(&part);
+    WORDS.iter().any(|word| core.contains(word)).then_some((core, is_close, whole))
+}
+
+/// The name of a tag without the part that says which end of a block it is, and that part; the
+/// whole name and no part if there is none.
+fn without_end(name: &str) -> (&str, &str) {
+    const SIGNS: [char; 4] = ['_', '-', ':', '▁'];
+    if let Some((part, core)) = name.split_once(SIGNS)
+        && (OPENS.contains(&part) || CLOSES.contains(&part))
+    {
+        let core = core.strip_prefix("of").filter(|core| core.starts_with(SIGNS)).unwrap_or(core);
+        return (core.trim_start_matches(SIGNS), part);
+    }
+    match name.rsplit_once(SIGNS) {
+        Some((core, part)) if OPENS.contains(&part) || CLOSES.contains(&part) => (core, part),
+        _ => (name, ""),
+    }
 }
 
 /// The text with blanks in the place of short literals, quoted names and comments of a statement,
@@ -268,7 +303,10 @@ fn is_about_thinking(part: &str) -> bool {
 
 /// Returns true if a reply is in channels, with their marks or without. `lower` is in lower case.
 fn is_in_channels(lower: &str) -> bool {
-    lower.contains(CHANNEL) || lower.contains(BARE_FINAL) && begins_with_channel(lower)
+    lower.contains(CHANNEL)
+        || lower.contains(BARE_FINAL) && begins_with_channel(lower)
+        || lower.contains(BEGIN_FINAL)
+        || lower.trim_start().starts_with(STEPS)
 }
 
 fn begins_with_channel(lower: &str) -> bool {
@@ -286,6 +324,12 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
             Some(name + size + MESSAGE.len())
         });
         return last;
+    }
+    if let Some(at) = lower.rfind(BEGIN_FINAL) {
+        return Some(at + BEGIN_FINAL.len());
+    }
+    if lower.trim_start().starts_with(STEPS) {
+        return None;
     }
     if begins_with_channel(lower) {
         if let Some(at) = lower.rfind(BARE_FINAL) {
@@ -445,6 +489,18 @@ mod tests {
             "<scratchpad>a</scratchpad>b",
             "<inner_monologue>a</inner_monologue>b",
             "&lt;think&gt;a&lt;/think&gt;b",
+            "<|think|>a<|/think|>b",
+            "<|thinking|>a<|/thinking|>b",
+            "<longcat_think>a</longcat_think>b",
+            "<|inner_prefix|>a<|inner_suffix|>b",
+            "<reasoning_steps>a</reasoning_steps>b",
+            "<self-reflection>a</self-reflection>b",
+            "<|reason_start|>a<|reason_end|>b",
+            "<|begin_of_thought|>a<|end_of_thought|>b",
+            "<｜start▁of▁thinking｜>a<｜end▁of▁thinking｜>b",
+            "a</my_thoughts>b",
+            "Here are my reasoning steps:\na [BEGIN FINAL RESPONSE]\nb\n[END FINAL RESPONSE]",
+            "a\n[BEGIN FINAL RESPONSE]\nb\n[END FINAL RESPONSE]\n<|end|>",
             "<details><summary>Thinking</summary>a</details>b",
             "<details open><summary>My reasoning</summary>a</details>b",
             "```thinking\na\n```b",
@@ -453,6 +509,17 @@ mod tests {
             "> **Thinking:** a\n> and a\n\nb",
         ] {
             assert_eq!(without_thinking(text).trim(), "b", "{text}");
+        }
+        for text in ["Here are my reasoning steps:\na", "<|think|>a", "<begin_of_thought>a"] {
+            assert_eq!(without_thinking(text), "");
+        }
+        for text in [
+            "SELECT a FROM t WHERE a <reason_code AND b> 3",
+            "SELECT a FROM t WHERE a < reason_code AND b > 3",
+            "SELECT CAST(a AS STRUCT<reason STRING>) FROM t",
+            "SELECT a FROM t WHERE b = '[BEGIN FINAL RESPONSE]'",
+        ] {
+            assert_eq!(without_thinking(text), text);
         }
         // Nothing closes these, so that they are words.
         for text in ["I was thinking...\nb", "<details>b</details>", "> b", "<plan>b</plan>"] {

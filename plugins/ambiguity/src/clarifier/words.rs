@@ -32,7 +32,17 @@ pub(crate) fn by_model(
     let request = Ask::new(Purpose::Clarify).system(instructions).user(user).max_tokens(200).text();
     let reply = host.complete(&request).ok()?;
     let question = text::line(&reply.text, 400);
-    (!question.is_empty()).then_some(question)
+    (!question.is_empty() && is_question(&reply.text)).then_some(question)
+}
+
+/// Returns false for a reply that a user cannot answer: one with a statement, a block of code, a
+/// document, or the marks of a model's thinking.
+fn is_question(reply: &str) -> bool {
+    let lower = reply.to_lowercase();
+    let begins_otherwise = lower.trim_start().starts_with(['{', '[']);
+    let is_marked = lower.contains(['<', '◁']) || lower.contains("```") || lower.contains("~~~");
+    let is_statement = lower.contains("select ") && lower.contains("from ");
+    !begins_otherwise && !is_marked && !is_statement
 }
 
 /// A question by rule: it names what was not understood, and offers near names to choose from.

@@ -107,6 +107,7 @@ fn a_judge_that_cannot_judge_is_neither_a_yes_nor_a_no() {
     database(&mut host);
     let candidates = solve_candidates(&host, judge_settings());
     assert_eq!((candidates[0].score, candidates[0].signals.reward), (None, None));
+    assert!(candidates[0].raw_confidence.is_some_and(|sure| sure <= 0.5));
     let warned = Traced::Note(Level::Warn, host.trace.notes()[0].clone());
     assert!(
         host.trace.notes()[0].contains("A.1 is not judged") && host.trace.lines().contains(&warned)

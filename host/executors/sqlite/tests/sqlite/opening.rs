@@ -23,6 +23,10 @@ fn a_missing_file_stays_missing_and_similar_names_are_offered() {
     let DatabaseError::Missing { similar, .. } = error else { panic!("{error:?}") };
     assert_eq!(similar, ["shop.sqlite"]);
     assert_eq!(fixture.names(), ["shop.sqlite"]);
+    // `sqlite:///Cargo.toml` is a relative path to SQLAlchemy, and an absolute one here.
+    let error = failure(Path::new("/Cargo.toml"));
+    let DatabaseError::Missing { similar, .. } = error else { panic!("{error:?}") };
+    assert_eq!(similar, ["Cargo.toml"]);
     assert!(matches!(failure(&fixture.path.join("inside")), DatabaseError::Missing { .. }));
     assert!(matches!(failure(Path::new("file:x?mode=memory")), DatabaseError::Missing { .. }));
 }

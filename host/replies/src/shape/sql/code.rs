@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Found, MAX_FOUND, leave_out};
 use crate::shape::confidence;
-use crate::shape::marks::mark;
+use crate::shape::marks::{Mark, mark, mark_at, mark_next};
 use crate::shape::mend::{Curly, hides_line, is_damaged, mend};
 use crate::shape::prose::{Fence, blocks};
 use crate::statement::{Reader, Standing, ends_with_separator, first_keyword, looks_like_query};
@@ -107,6 +107,8 @@ pub(super) fn from_code(
 ) -> Vec<Found> {
     let code = &text[place.clone()];
     let before = text.get(from..place.start).unwrap_or_default();
+    let mark_first: fn(&str) -> Mark = if from == 0 { mark } else { mark_next };
+    let before = (before, mark_first);
     let mut found = examine(code, before, is_labelled, reader);
     for one in &mut found {
         one.place = place.start + one.place.start..place.start + one.place.end;
@@ -152,8 +154,14 @@ fn unquoted(code: &str) -> std::borrow::Cow<'_, str> {
         .into()
 }
 
-/// The statements of code, each at its place in it. `before` is the text before the code.
-fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> Vec<Found> {
+/// The statements of code, each at its place in it. `before`: the text before the code, and what
+/// reads the mark of the first statement in it.
+fn examine(
+    code: &str,
+    (before, mark_first): (&str, fn(&str) -> Mark),
+    is_labelled: bool,
+    reader: &mut Reader,
+) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for part in reader.split(code, 0..code.len()) {
         let sql = &code[part.clone()];
@@ -166,8 +174,8 @@ fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> 
             None => continue,
         };
         let mark = match found.last() {
-            Some(last) => mark(&code[last.place.end..part.start]),
-            None => mark(&format!("{before}{}", &code[..part.start])),
+            Some(last) => mark_next(&code[last.place.end..part.start]),
+            None => mark_first(&format!("{before}{}", &code[..part.start])),
         };
         let ended = is_ended(code, &part);
         found.push(Found {
@@ -177,6 +185,7 @@ fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> 
             confidence: None,
             place: part,
             ended,
+            is_doubted: false,
         });
     }
     found
@@ -195,9 +204,10 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             found.push(Found {
                 sql: text[place.clone()].to_owned(),
                 standing: Standing::Other,
-                mark: mark(&text[*at..place.start]),
+                mark: mark_at(text, *at, place.start),
                 confidence: None,
                 ended: is_ended(text, &place),
+                is_doubted: false,
                 place: place.clone(),
             });
             *at = place.end;
@@ -211,7 +221,7 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
                 Some((vec![text[start..end].to_owned()], end, Standing::Broken))
             });
         if let Some((statements, end, standing)) = read {
-            let mark = mark(&text[*at..start]);
+            let mark = mark_at(text, *at, start);
             let place = start..end;
             let ended = is_ended(text, &place);
             found.extend(statements.into_iter().map(|sql| Found {
@@ -221,6 +231,7 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
                 confidence: None,
                 place: place.clone(),
                 ended,
+                is_doubted: false,
             }));
             *at = end;
         }

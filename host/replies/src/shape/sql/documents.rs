@@ -7,7 +7,7 @@ use super::code::{from_blocks, from_code, from_prose};
 use super::{Found, MAX_FOUND, leave_out};
 use crate::shape::confidence;
 use crate::shape::document::{documents, strict, unclosed, with_brackets};
-use crate::shape::marks::{Mark, mark};
+use crate::shape::marks::{Mark, mark_at};
 use crate::shape::prose::fences;
 use crate::shape::thinking::without_thinking;
 use crate::statement::{Reader, Standing, looks_like_query};
@@ -119,7 +119,7 @@ impl<'a> Reading<'a> {
         let mut found = Vec::new();
         let mut from = 0;
         for (place, value) in read {
-            let mark = mark(text.get(from..place.start).unwrap_or_default());
+            let mark = mark_at(text, from, place.start);
             from = place.end;
             let mut inside = Vec::new();
             self.read_value(&value, false, reader, &mut inside);
@@ -143,7 +143,7 @@ impl<'a> Reading<'a> {
         let is_one = rivals.next().is_none_or(|first| rivals.all(|one| one.sql == first.sql));
         if !is_one {
             // A document answers with one statement: which of several is meant, it does not say.
-            found.iter_mut().for_each(Found::doubt);
+            found.iter_mut().for_each(|one| one.is_doubted = true);
         }
         found
     }
