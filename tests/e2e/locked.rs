@@ -362,6 +362,40 @@ fn what_lies_in_a_project_grants_nothing() {
     }
 }
 
+/// One byte more makes another component of a plugin that was added under grants, and a strategy
+/// file may name it: it is added, or named by the user, or does not run.
+#[test]
+fn a_strategy_file_brings_no_plugin_that_was_not_added() {
+    let place = Place::new();
+    let database = shop(&place.path("")).display().to_string();
+    fs::write(place.path("votes.wasm"), component(1)).unwrap();
+    fs::write(place.path("theirs.wasm"), component(2)).unwrap();
+    assert_eq!(place.run(&["plugin", "add", "votes.wasm", "--yes", "--deny", "llm"]).code, 0);
+    fs::write(place.path("role.yml"), "name: a\nroles: {solver: {plugin: theirs.wasm}}\n").unwrap();
+    let flow = "name: b\nflow:\n  start: other\n  nodes:\n    other: {do: solver, settings: \
+                {plugin: theirs.wasm}}\n";
+    fs::write(place.path("flow.yml"), flow).unwrap();
+    let ask = |more: &[&str]| {
+        let question = "How many customers are there?";
+        let words = ["--llm", "offline", "--db", &database, "-q", question];
+        place.run(&[&words[..], more].concat())
+    };
+    for file in ["role.yml", "flow.yml"] {
+        let refused = ask(&["--strategy", file]);
+        assert_eq!(refused.code, 15, "{file}: {}", refused.all());
+        for part in [file, "theirs.wasm`, a plugin that was not added", "plugin add ", "--trust "] {
+            assert!(refused.stderr.contains(part), "`{part}` is not in {}", refused.all());
+        }
+        assert_eq!(ask(&["--strategy", file, "--trust", "theirs.wasm"]).code, 0, "{file}");
+    }
+    assert_eq!(ask(&["--strategy", "role.yml", "--solver", "theirs.wasm"]).code, 0);
+    assert_eq!(place.run(&["plugin", "add", "theirs.wasm", "--yes"]).code, 0);
+    for file in ["role.yml", "flow.yml"] {
+        let answer = ask(&["--strategy", file]);
+        assert_eq!(answer.code, 0, "{file}: {}", answer.all());
+    }
+}
+
 #[test]
 fn grants_that_leave_no_table_are_refused_and_the_lock_stays_readable() {
     let place = Place::new();

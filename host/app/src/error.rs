@@ -72,6 +72,14 @@ pub enum Error {
         /// The file of the component.
         path: String,
     },
+    /// A strategy file names a component that the user has neither added nor named.
+    #[error("the strategy file `{file}` names `{path}`, a plugin that was not added")]
+    NotAdded {
+        /// The strategy file.
+        file: String,
+        /// The component.
+        path: String,
+    },
     /// A plugin trapped, hit a limit or returned nonsense.
     #[error(transparent)]
     PluginFailed(RoleError),
@@ -198,7 +206,10 @@ impl Error {
             | Self::PluginRejected { .. }
             | Self::ChangedPlugin { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
-            Self::Untrusted { .. } | Self::NotGranted { .. } | Self::Consent(_) => "denied",
+            Self::Untrusted { .. }
+            | Self::NotGranted { .. }
+            | Self::NotAdded { .. }
+            | Self::Consent(_) => "denied",
             Self::Strategy { .. } | Self::FollowUp(_) => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",
             Self::Sql(_) => "database",

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use syrch_core::Grants;
-use syrch_runtime::{Toolchain, digest, read_component};
+use syrch_runtime::{Plugin, Toolchain, digest, read_component};
 
 use crate::open::check_prices;
 use crate::settings::PluginSource;
-use crate::{Error, Settings, builtin};
+use crate::{Error, Settings, builtin, plugins};
 
 /// Returns the file of a plugin that is named by its name in the lock, and any other source as it
 /// is. A built-in plugin's name is always that of the built-in one. It blocks.
@@ -98,6 +98,29 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
         }
     }
     Ok((settings, notes))
+}
+
+/// Refuses a plugin that a strategy file names, unless it is built in or was added, or the user
+/// names it: whoever wrote the file chose it, and no grants would bound it. It blocks.
+///
+/// # Errors
+/// When it is such a plugin.
+pub(crate) fn refuse_unknown(
+    source: &PluginSource,
+    plugin: &Plugin,
+    settings: &Settings,
+) -> Result<(), Error> {
+    let PluginSource::File(path) = source else { return Ok(()) };
+    let digest = plugin.digest();
+    if !settings.strategy.named_by_file.contains(path)
+        || builtin::find_by_digest(digest).is_some()
+        || settings.lock.find_component(digest).is_some()
+        || plugins::is_named(plugin, settings)
+    {
+        return Ok(());
+    }
+    let file = settings.strategy.file.as_ref().map(|file| file.display().to_string());
+    Err(Error::NotAdded { file: file.unwrap_or_default(), path: path.display().to_string() })
 }
 
 #[cfg(test)]

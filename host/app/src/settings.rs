@@ -1,7 +1,7 @@
 //! The settings of a search. A program that embeds the library fills them in; `cli` merges them
 //! from flags, environment and files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -569,6 +569,10 @@ pub struct Strategy {
     /// or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
+    /// The components that the file names, which may be somebody else's: one that the user has
+    /// neither added nor named is refused. No journal holds it, since it has what was run before.
+    #[serde(skip)]
+    pub named_by_file: BTreeSet<PathBuf>,
     /// True if nobody named the strategy, so that the model decides which one it is.
     #[serde(skip)]
     pub is_default: bool,
@@ -597,7 +601,7 @@ impl Strategy {
 /// Equal strategies do the same, wherever they were read from.
 impl PartialEq for Strategy {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, roles, config, file: _, is_default: _ } = self;
+        let Self { name, roles, config, file: _, named_by_file: _, is_default: _ } = self;
         (name, roles, config) == (&other.name, &other.roles, &other.config)
     }
 }

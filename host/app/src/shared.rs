@@ -25,7 +25,7 @@ use crate::recordings::open_recording;
 use crate::retrieval::SharedIndex;
 use crate::settings::{PluginSource, RetrievalSettings};
 use crate::simulation::Suites;
-use crate::{Error, Observer, Settings, plugins};
+use crate::{Error, Observer, Settings, granted, plugins};
 use living::Living;
 
 /// Millionths of a dollar.
@@ -263,7 +263,7 @@ impl Shared {
             Error::Config(format!("the strategy names no plugin for the role {role}"))
         })?;
         let config = settings.strategy.config.get(&role).cloned().unwrap_or_default();
-        Ok(self
+        let configured = self
             .configured
             .get(&plugin_key(role, source, &config), || async {
                 let plugin = self.plugin(source, settings, observer).await?;
@@ -273,7 +273,9 @@ impl Shared {
                     .map_err(|error| plugins::rejection(&source.to_string(), error))
             })
             .await?
-            .anew())
+            .anew();
+        granted::refuse_unknown(source, configured.plugin(), settings)?;
+        Ok(configured)
     }
 
     async fn plugin(

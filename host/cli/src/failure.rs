@@ -144,6 +144,12 @@ fn hint(error: &Error) -> Option<String> {
             "somebody changed the file: `syrch-host plugin add` puts a component in its place that \
              you have reviewed"
         }
+        Error::NotAdded { path, .. } => {
+            return Some(format!(
+                "`syrch-host plugin add {path}` shows what it asks for and adds it under grants; \
+                 --trust {path} runs it as one of yours"
+            ));
+        }
         Error::PluginFailed(error) if error.is_fault() => {
             "the plugin is at fault, not your data; try the search without it. Its author sees its \
              calls by `syrch-host trace show last`, and more by -vv"

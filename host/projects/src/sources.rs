@@ -10,6 +10,9 @@ use crate::{Error, Project};
 /// The reason why a path is refused.
 const OUTSIDE: &str = "is a symbolic link or a path that leads out of the project: a build reads \
                        its SDK alone elsewhere";
+/// The reason why a file that a compiler has read is refused.
+const FOREIGN: &str = "lies outside of the project, its SDK and its tools, and would become a part \
+                       of the component";
 /// Folders that builds and tools write.
 const MADE: [&str; 6] = ["build", "tests", "node_modules", "target", "__pycache__", "venv"];
 /// Folders that hold no sources of the plugin.
@@ -112,6 +115,28 @@ pub fn stale(component: &Path) -> Option<Stale> {
         folder: folder.to_owned(),
         changed: changed.strip_prefix(".").map(Path::to_owned).unwrap_or(changed),
     })
+}
+
+/// Refuses a file that a compiler has read outside of these folders: it may be the user's own, and
+/// would become a part of the component. Paths may be relative to the first folder.
+///
+/// # Errors
+/// When there is such a file, or one that is there no more.
+pub(crate) fn refuse_foreign(
+    files: impl IntoIterator<Item = PathBuf>,
+    folders: &[&Path],
+) -> Result<(), Error> {
+    let roots: Vec<PathBuf> =
+        folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    let base = folders.first().copied().unwrap_or(Path::new("/"));
+    for file in files {
+        let path = base.join(file);
+        let place = path.canonicalize();
+        if !place.is_ok_and(|place| roots.iter().any(|root| place.starts_with(root))) {
+            return Err(Error::file(&path, FOREIGN));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a project of which a path or a symbolic link leads out, so that a file of the user's

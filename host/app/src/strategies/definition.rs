@@ -1,6 +1,6 @@
 //! A strategy as its file defines it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -85,8 +85,20 @@ impl Definition {
             roles: self.roles.iter().map(|(role, part)| (*role, part.plugin.clone())).collect(),
             config: configured.map(|(role, part)| (*role, part.config.clone())).collect(),
             file: self.path.clone(),
+            named_by_file: self.list_components(),
             is_default: false,
         }
+    }
+
+    /// The components that its file names.
+    fn list_components(&self) -> BTreeSet<PathBuf> {
+        let solvers = self.solvers().into_values().map(|part| part.plugin);
+        let all = self.roles.values().map(|part| part.plugin.clone()).chain(solvers);
+        let files = all.filter_map(|source: PluginSource| match source {
+            PluginSource::File(path) => Some(path),
+            PluginSource::Builtin(_) => None,
+        });
+        files.filter(|_| self.path.is_some()).collect()
     }
 
     /// The flow that its solver runs, if it is one for flows.

@@ -148,6 +148,7 @@ impl Default for Strategy {
             roles: [].into(),
             config: [].into(),
             file: None,
+            named_by_file: [].into(),
             is_default: true,
         });
         Self { is_default: true, ..strategy }

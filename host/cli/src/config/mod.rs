@@ -292,6 +292,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
         }
     }
     config.put_rewriter(given.rewriter);
+    config.leave_named();
     config.check_trust()?;
     config.read_lock(environment)?;
     config.leave_claims()?;
@@ -416,9 +417,13 @@ fn has_similar_name(known: &str, name: &str) -> bool {
 
 impl Config {
     fn put_rewriter(&mut self, given: Option<GivenRewriter>) {
-        let roles = &mut self.effective.settings.strategy.roles;
+        let strategy = &mut self.effective.settings.strategy;
+        let roles = &mut strategy.roles;
         match given {
-            Some(GivenRewriter::Flag(source)) => _ = roles.insert(Role::Rewriter, source),
+            Some(GivenRewriter::Flag(source)) => {
+                strategy.named_by_file.retain(|path| source != PluginSource::File(path.clone()));
+                roles.insert(Role::Rewriter, source);
+            }
             Some(GivenRewriter::Default(source)) => {
                 _ = roles.entry(Role::Rewriter).or_insert(source)
             }

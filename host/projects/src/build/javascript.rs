@@ -2,13 +2,14 @@
 //! makes a component of it: componentize-qjs one with QuickJS, and componentize-js, where
 //! package.json names it, one with StarlingMonkey.
 
+use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::{Build, contract};
+use super::{Build, contract, npmrc};
 use crate::{Error, Project, files};
 
 const INSTALL: &str =
@@ -17,6 +18,12 @@ const INSTALL: &str =
 const ESBUILD: &str = "esbuild";
 /// The file that names the packages of a project.
 const MANIFEST: &str = "package.json";
+/// The file that pins the packages that npm has chosen.
+const LOCK: &str = "package-lock.json";
+/// Further files by which npm chooses packages, which it does not write.
+const OTHER_LOCKS: [&str; 2] = ["npm-shrinkwrap.json", "yarn.lock"];
+/// The public registry.
+const REGISTRY: &str = "https://registry.npmjs.org/";
 /// The file that says what was installed.
 const STAMP: &str = ".installed";
 /// The package of the SDK.
@@ -80,10 +87,10 @@ impl Engine {
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let entry = build.entry()?.to_owned();
     if build.no_scripts
-        && let Some(line) = find_other_source(build.project)?
+        && let Some(other) = list_other_sources(build.project)?.into_iter().next()
     {
-        let path = build.project.folder.join(MANIFEST).display().to_string();
-        return Err(Error::NoWheel { path, line });
+        let path = build.project.folder.join(other.file).display().to_string();
+        return Err(Error::NoWheel { path, line: other.line });
     }
     let engine = Engine::for_project(&build.project.folder)?;
     let modules = modules(build, engine)?;
@@ -108,8 +115,11 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     ]);
     // Also where the packages are those of a shared folder, which has no link to the SDK.
     esbuild.arg(format!("--alias:syrch-plugin={}", build.project.sdk.display()));
+    let read = build.folder.join("inputs.json");
+    esbuild.arg(format!("--metafile={}", read.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
     build.runner.run(ESBUILD, &mut esbuild, INSTALL).map_err(own_words)?;
+    build.refuse_foreign(list_inputs(&read_json(&read)?), &[&modules])?;
 
     build.runner.step(engine.tool());
     let mut tool = Command::new(program(&modules, engine.tool()));
@@ -118,6 +128,13 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     tool.arg("-o").arg(out);
     let named = format!("package.json must name {}", engine.package());
     build.runner.run(engine.tool(), &mut tool, &named).map_err(own_words)
+}
+
+/// Lists the files of which esbuild made a module, by its report.
+fn list_inputs(report: &Value) -> Vec<PathBuf> {
+    let inputs = report["inputs"].as_object().into_iter().flatten().map(|(path, _)| path);
+    // Files that a package leaves out for this platform are empty.
+    inputs.filter(|path| !path.starts_with("(disabled):")).map(PathBuf::from).collect()
 }
 
 /// The failure as esbuild says it, without the stack of the script in Node that calls it.
@@ -155,14 +172,31 @@ pub(super) fn list_packages(project: &Project) -> Result<Vec<String>, Error> {
     Ok(versions.collect())
 }
 
-/// The first package of a project that is not one of the registry by its versions, or the key of
-/// its package.json that names others. The SDK may be a folder, if it brings no program and no
-/// package.
-pub(super) fn find_other_source(project: &Project) -> Result<Option<String>, Error> {
+/// A package that npm installs from elsewhere than the public registry, or a setting that could
+/// lead there.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OtherSource {
+    /// The file of the project that names it.
+    pub(super) file: &'static str,
+    /// The package with its place, the key of a manifest, or the line of the settings.
+    pub(super) line: String,
+}
+
+impl Display for OtherSource {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "`{}`: {}", self.file, self.line)
+    }
+}
+
+/// Lists what a project brings that is no package of the public registry by its versions. The SDK
+/// may be a folder, if it brings no program and no package.
+pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, Error> {
+    let mut found = Vec::new();
+    let mut add = |file: &'static str, line: String| found.push(OtherSource { file, line });
     let manifest = read_json(&project.folder.join(MANIFEST))?;
     for key in ["overrides", "workspaces", "bundleDependencies", "bundledDependencies"] {
         if manifest.get(key).is_some() {
-            return Ok(Some(key.to_owned()));
+            add(MANIFEST, key.to_owned());
         }
     }
     let lists = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
@@ -170,17 +204,74 @@ pub(super) fn find_other_source(project: &Project) -> Result<Option<String>, Err
         let version = version.as_str().unwrap_or_default().trim();
         let is_plain = is_registry_version(version) || name == SDK && is_own_sdk(project, version)?;
         if !is_plain {
-            return Ok(Some(format!("{name} {version}")));
+            add(MANIFEST, format!("{name} {version}"));
         }
     }
-    let locked = read_json(&project.folder.join("package-lock.json"))?;
+    let locked = read_json(&project.folder.join(LOCK))?;
     let packages = locked["packages"].as_object().into_iter().flatten();
-    let mut others = packages.filter(|(name, package)| {
-        let place = package["resolved"].as_str().unwrap_or("https:");
-        let is_elsewhere = package["link"] == true || !place.starts_with("http");
-        is_elsewhere && *name != &format!("node_modules/{SDK}")
+    // The project itself and the folder of its SDK, which are not installed, have other names.
+    let packages = packages.filter_map(|(path, package)| {
+        let (_, name) = path.rsplit_once("node_modules/")?;
+        Some((name, package))
     });
-    Ok(others.next().map(|(name, _)| format!("package-lock.json: {name}")))
+    let mut packages: Vec<(&str, &Value)> = packages.collect();
+    collect_old(&locked, &mut packages);
+    for (name, package) in packages {
+        // A package may ask for another under a name of its own, and the project for none.
+        let is_alias = package["name"].as_str().is_some_and(|other| other != name);
+        let is_asked = lists.iter().any(|list| manifest[list].get(name).is_some());
+        let is_plain = is_of_registry(name, package) && !(is_alias && is_asked);
+        if !is_plain && !(name == SDK && is_link_to_sdk(project, package)?) {
+            let place = package["resolved"].as_str().or(package["version"].as_str());
+            add(LOCK, format!("{name} {}", place.unwrap_or_default()));
+        }
+    }
+    for file in OTHER_LOCKS.into_iter().filter(|file| exists(&project.folder.join(file))) {
+        add(file, "a lock that npm reads".to_owned());
+    }
+    for line in npmrc::list_others(&project.folder)? {
+        add(npmrc::FILE, line);
+    }
+    Ok(found)
+}
+
+/// Adds the packages of a lock as it was before npm 7, which may stand beside those of today.
+fn collect_old<'a>(locked: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
+    for (name, package) in locked["dependencies"].as_object().into_iter().flatten() {
+        found.push((name, package));
+        // The lists of today's entries have versions in the place of packages.
+        if package.is_object() {
+            collect_old(package, found);
+        }
+    }
+}
+
+/// Returns true if npm installs a package of a lock from the public registry and checks its digest.
+fn is_of_registry(name: &str, package: &Value) -> bool {
+    let name = package["name"].as_str().unwrap_or(name);
+    let version = package["version"].as_str().unwrap_or("*");
+    let is_fetched = match package["resolved"].as_str() {
+        Some(place) => {
+            place.starts_with(&format!("{REGISTRY}{name}/-/")) && package["integrity"].is_string()
+        }
+        // npm asks the registry for the version.
+        None => package.get("resolved").is_none(),
+    };
+    is_fetched && is_registry_version(version) && package.get("link").is_none()
+}
+
+/// Returns true if an entry of a lock is the link to the folder of the project's SDK.
+fn is_link_to_sdk(project: &Project, package: &Value) -> Result<bool, Error> {
+    let resolved = package["resolved"].as_str().map(|path| format!("file:{path}"));
+    match (package["link"] == true, resolved, package["version"].as_str()) {
+        (true, Some(path), None) => is_own_sdk(project, &path),
+        (false, None, Some(version)) => is_own_sdk(project, version),
+        _ => Ok(false),
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
 }
 
 /// Returns true if a version is one of the registry, and no address, alias, archive or path.
@@ -256,6 +347,8 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     ]);
     // All of the tools into this folder, whatever an .npmrc says.
     npm.args(["--include=dev", "--include=optional", "--bin-links", "--location=project"]);
+    // Not into a folder above, whose package.json and .npmrc nobody has looked at.
+    npm.arg("--prefix").arg(&folder);
     build.runner.run("npm install", &mut npm, INSTALL)?;
     check_tool(build, &modules, ESBUILD, ESBUILD)?;
     check_tool(build, &modules, engine.tool(), engine.package())?;
@@ -299,7 +392,7 @@ fn make_shared_manifest(manifest: &str) -> Result<String, serde_json::Error> {
 /// The digest of the files that pin the packages.
 fn pins(folder: &Path) -> Result<String, Error> {
     let mut digest = Sha256::new();
-    for name in [MANIFEST, "package-lock.json"] {
+    for name in [MANIFEST, LOCK] {
         digest.update(files::read(&folder.join(name))?.unwrap_or_default());
         digest.update([0]);
     }
@@ -359,6 +452,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_user_is_no_part_of_a_module() {
+        let scratch = syrch_kit::scratch();
+        let project = scratch.path().join("p");
+        std::fs::create_dir(&project).unwrap();
+        for path in ["p/plugin.js", "config.json"] {
+            std::fs::write(scratch.path().join(path), "").unwrap();
+        }
+        let check = |path: &str| {
+            let report = serde_json::json!({"inputs": {"plugin.js": {}, path: {}}});
+            crate::sources::refuse_foreign(list_inputs(&report), &[&project])
+        };
+        let absolute = scratch.path().join("config.json").display().to_string();
+        assert!(check("./plugin.js").is_ok() && check("(disabled):node_modules/x.js").is_ok());
+        for path in ["../config.json", &absolute, "missing.js"] {
+            let error = check(path).unwrap_err().to_string();
+            assert!(error.contains("lies outside of the project"), "{error}");
+        }
+    }
+
+    #[test]
     fn the_engine_is_that_of_the_package_that_a_project_names() {
         let folder = syrch_kit::scratch();
         let of = |manifest: &str| {
@@ -391,7 +504,8 @@ mod tests {
         };
         let find = |manifest: &str| {
             std::fs::write(folder.join(MANIFEST), manifest).unwrap();
-            find_other_source(&project).unwrap()
+            let others = list_other_sources(&project).unwrap().into_iter();
+            others.map(|other| other.to_string()).next()
         };
         let plain = r#"{"dependencies": {"syrch-plugin": "file:./sdk", "esbuild": "^0.28.2"}}"#;
         assert_eq!(find(plain), None);
@@ -399,16 +513,52 @@ mod tests {
             ["file:./tool", "npm:evil@1", "evil/esbuild", "https://x/e.tgz", "e.tgz", "git+ssh://x"]
         {
             let manifest = format!(r#"{{"devDependencies": {{"esbuild": "{version}"}}}}"#);
-            assert_eq!(find(&manifest), Some(format!("esbuild {version}")));
+            assert_eq!(find(&manifest), Some(format!("`package.json`: esbuild {version}")));
         }
         assert!(find(r#"{"overrides": {"esbuild": "file:./tool"}}"#).is_some());
-        let linked =
-            r#"{"packages": {"node_modules/esbuild": {"resolved": "tool", "link": true}}}"#;
-        std::fs::write(folder.join("package-lock.json"), linked).unwrap();
-        assert!(find(plain).unwrap().contains("node_modules/esbuild"));
-        std::fs::remove_file(folder.join("package-lock.json")).unwrap();
+        let lock = |path: &str, package: &str| {
+            let text = format!(r#"{{"packages": {{"": {{}}, "sdk": {{}}, "{path}": {package}}}}}"#);
+            std::fs::write(folder.join(LOCK), text).unwrap();
+            find(plain)
+        };
+        let place = "https://registry.npmjs.org/esbuild/-/esbuild-1.0.0.tgz";
+        let whole = format!(r#"{{"version": "1.0.0", "resolved": "{place}", "integrity": "x"}}"#);
+        assert_eq!(lock("node_modules/esbuild", &whole), None);
+        assert_eq!(lock("node_modules/syrch-plugin", r#"{"resolved": "sdk", "link": true}"#), None);
+        let alias = whole.replace("{", "{\"name\": \"b\", ").replace("esbuild/-/", "b/-/");
+        assert_eq!(lock("node_modules/a/node_modules/c", &alias), None);
+        for (path, package) in [
+            ("node_modules/esbuild", r#"{"resolved": "tool", "link": true}"#.to_owned()),
+            ("node_modules/esbuild", whole.replace("https", "http")),
+            ("node_modules/esbuild", whole.replace("npmjs.org", "npmjs.org.evil.example")),
+            ("node_modules/esbuild", whole.replace("integrity", "none")),
+            (
+                "node_modules/esbuild",
+                whole.replace("{", "{\"name\": \"evil\", ").replace("esbuild/-/", "evil/-/"),
+            ),
+            ("node_modules/esbuild", whole.replace("esbuild/-/", "evil/-/")),
+            ("node_modules/esbuild", r#"{"version": "https://evil.example/x.tgz"}"#.to_owned()),
+            ("node_modules/a/node_modules/esbuild", whole.replace("https", "http")),
+            ("node_modules/syrch-plugin", whole.replace("https", "http")),
+            ("node_modules/syrch-plugin", r#"{"resolved": "tool", "link": true}"#.to_owned()),
+        ] {
+            let found = lock(path, &package);
+            let found = found.unwrap_or_else(|| panic!("{path} {package}"));
+            assert!(found.starts_with("`package-lock.json`: "), "{found}");
+        }
+        let old = r#"{"dependencies": {"a": {"version": "1.0.0", "dependencies": {"esbuild":
+            {"version": "http://evil.example/x.tgz"}}}}}"#;
+        std::fs::write(folder.join(LOCK), old).unwrap();
+        assert!(find(plain).unwrap().contains("esbuild http://evil"));
+        std::fs::remove_file(folder.join(LOCK)).unwrap();
+        for (file, text) in [("yarn.lock", "x"), ("npm-shrinkwrap.json", "{}"), (".npmrc", "git=x")]
+        {
+            std::fs::write(folder.join(file), text).unwrap();
+            assert!(find(plain).unwrap().starts_with(&format!("`{file}`")));
+            std::fs::remove_file(folder.join(file)).unwrap();
+        }
         std::fs::write(folder.join("sdk/package.json"), r#"{"bin": {"esbuild": "x"}}"#).unwrap();
-        assert_eq!(find(plain), Some("syrch-plugin file:./sdk".to_owned()));
+        assert_eq!(find(plain), Some("`package.json`: syrch-plugin file:./sdk".to_owned()));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod c;
 mod environment;
 mod go;
 mod javascript;
+mod npmrc;
 mod plan;
 mod python;
 mod record;
@@ -39,6 +40,9 @@ pub struct BuildOptions<'a> {
     /// The environment of the user, of which the tools get what finds them, their folders and the
     /// registries.
     pub environment: &'a [(OsString, OsString)],
+    /// True if the user has written the project: its tools get the credentials of the environment,
+    /// and its sources may read files beside it.
+    pub is_own: bool,
     /// True if no script of the project or of its packages may run. A language whose tool cannot
     /// do without is refused.
     pub no_scripts: bool,
@@ -100,6 +104,8 @@ struct Build<'a> {
     record: Record,
     /// The folder of everything that is made.
     folder: PathBuf,
+    /// True if the user has written the project.
+    is_own: bool,
     /// True if no script of the project or of its packages may run.
     no_scripts: bool,
     runner: Runner<'a>,
@@ -111,6 +117,20 @@ impl Build<'_> {
         let module = std::fs::read(core).map_err(|error| Error::file(core, error))?;
         let made = component::component(&module, &self.wit, contract::WORLD)?;
         std::fs::write(out, made).map_err(|error| Error::file(out, error))
+    }
+
+    /// Refuses files that a compiler reads outside of the project and of these folders, unless the
+    /// project is the user's own. Paths may be relative to the project.
+    fn refuse_foreign(
+        &self,
+        files: impl IntoIterator<Item = PathBuf>,
+        others: &[&Path],
+    ) -> Result<(), Error> {
+        if self.is_own {
+            return Ok(());
+        }
+        let own = [self.project.folder.as_path(), &self.project.sdk, &self.tools];
+        sources::refuse_foreign(files, &[&own[..], others].concat())
     }
 
     /// The main source file. It has been checked to be there.
@@ -133,6 +153,12 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     if options.no_scripts && project.language == Language::Rust {
         return Err(Error::Scripts("cargo".to_owned()));
     }
+    if options.no_scripts
+        && let Some(path) = plan::list_managed(project).next()
+    {
+        let line = "the programs and versions of it".to_owned();
+        return Err(Error::NoWheel { path: path.display().to_string(), line });
+    }
     let own_tools = project.folder.join(".tools");
     for made in [&own_tools, &project.folder.join("node_modules")] {
         files::refuse_link(made)?;
@@ -145,7 +171,13 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         None => Record::new(options.state.as_deref(), &project.folder),
     };
     let tools = options.tools.clone().unwrap_or(own_tools);
-    let environment = environment::keep(options.environment, &project.folder)?;
+    let lines = match project.language {
+        Language::Js | Language::Ts => npmrc::list_others(&project.folder)?,
+        Language::Python => python::list_packages(project)?,
+        Language::Rust | Language::Go | Language::C => Vec::new(),
+    };
+    let is_own = options.is_own;
+    let environment = environment::keep(options.environment, &lines, is_own);
     let runner = Runner {
         environment: &environment,
         verbose: options.verbose,
@@ -168,7 +200,7 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     }
     let made = folder.join(format!("{}.unchecked.wasm", project.name.as_str()));
     let no_scripts = options.no_scripts;
-    let build = Build { project, wit, tools, record, folder, no_scripts, runner };
+    let build = Build { project, wit, tools, record, folder, is_own, no_scripts, runner };
     match project.language {
         Language::Rust => rust::build(&build, &made),
         Language::Python => python::build(&build, &made),
@@ -251,6 +283,7 @@ mod tests {
             tools: None,
             state: None,
             environment: &[],
+            is_own: true,
             no_scripts: false,
             verbose: false,
             report: &report,
@@ -310,6 +343,7 @@ mod tests {
                     tools: None,
                     state: None,
                     environment: &[],
+                    is_own: true,
                     no_scripts: false,
                     verbose: false,
                     report: &|_| {},

@@ -8,12 +8,13 @@ use syrch::syrch_core::text::count;
 use syrch::syrch_core::text::escape::{clip_with_remark, escape_quotation};
 use toml::{Table, Value};
 
-use super::{digest, javascript, python};
+use super::environment::list_variables;
+use super::{digest, javascript, npmrc, python};
 use crate::definition::Project;
 use crate::{Error, Language, files};
 
 /// The files that decide which programs run. Their contents are in the digest of a plan.
-const DECIDING: [&str; 15] = [
+const DECIDING: [&str; 17] = [
     "plugin.yml",
     "Cargo.toml",
     "Cargo.lock",
@@ -25,6 +26,8 @@ const DECIDING: [&str; 15] = [
     "requirements.txt",
     "package.json",
     "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
     "sdk/package.json",
     ".npmrc",
     "go.mod",
@@ -33,6 +36,17 @@ const DECIDING: [&str; 15] = [
 /// The settings of cargo and of rustup, which count in each folder and in those above it.
 const SETTINGS: [&str; 4] =
     [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
+/// The settings of managers of versions, which find the programs of a project by them.
+const MANAGED: [&str; 6] = [
+    ".tool-versions",
+    ".mise.toml",
+    "mise.toml",
+    ".mise/config.toml",
+    "mise/config.toml",
+    ".config/mise.toml",
+];
+/// The registry of a lock file of cargo.
+const CRATES: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// The manifest of a package of Rust.
 const MANIFEST: &str = "Cargo.toml";
 /// Folders that tools fill.
@@ -81,7 +95,15 @@ impl Plan {
         if sdk.is_dir() && !sdk.starts_with(folder) {
             steps.push(format!("the SDK in `{}`, outside of the project", sdk.display()));
         }
+        let managed = list_managed(project);
+        steps.extend(
+            managed.map(|path| format!("the programs and versions of `{}`", path.display())),
+        );
         let mut seen = String::new();
+        for path in list_managed(project) {
+            let content = files::read(&path).ok().flatten().unwrap_or_default();
+            seen.push_str(&format!("\n{path:?} {}", digest(content)));
+        }
         for file in DECIDING {
             let content = files::read(&project.folder.join(file))?.map(digest);
             seen.push_str(&format!("\n{file} {}", content.unwrap_or_default()));
@@ -89,7 +111,7 @@ impl Plan {
         let runs_its_files = match project.language {
             Language::Rust => true,
             Language::Python => !python::is_plain(project)?,
-            Language::Js | Language::Ts => javascript::find_other_source(project)?.is_some(),
+            Language::Js | Language::Ts => !javascript::list_other_sources(project)?.is_empty(),
             Language::Go | Language::C => false,
         };
         if runs_its_files {
@@ -205,6 +227,16 @@ fn digest_settings_above(project: &Path, seen: &mut String, steps: &mut Vec<Stri
     }
 }
 
+/// Returns the files by which managers of versions find other programs for a project: its own, and
+/// those of the repository that it lies in.
+pub(super) fn list_managed(project: &Project) -> impl Iterator<Item = PathBuf> {
+    let folder = project.folder.as_path();
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
+    let folders = folder.ancestors().take_while(move |folder| folder.starts_with(root));
+    let files = folders.flat_map(|folder| MANAGED.map(|file| folder.join(file)));
+    files.filter(|path| fs::symlink_metadata(path).is_ok())
+}
+
 fn exists(project: &Project, file: &str) -> bool {
     fs::symlink_metadata(project.folder.join(file)).is_ok()
 }
@@ -217,9 +249,7 @@ fn name_package(package: &str) -> String {
 fn describe_rust(project: &Project) -> Result<Vec<String>, Error> {
     let own = if exists(project, "build.rs") { " (build.rs)" } else { "" };
     let lock = files::read_text(&project.folder.join("Cargo.lock"))?;
-    let names = lock.iter().flat_map(|lock| lock.lines());
-    let names = names.filter_map(|line| line.strip_prefix("name = "));
-    let names: Vec<&str> = names.map(|name| name.trim_matches('"')).collect();
+    let names = list_locked(lock.as_deref().unwrap_or_default());
     let packages = match &lock {
         None => "all packages that cargo chooses, since there is no Cargo.lock".to_owned(),
         Some(_) => format!("the {} of Cargo.lock:", count(names.len(), "package")),
@@ -228,10 +258,33 @@ fn describe_rust(project: &Project) -> Result<Vec<String>, Error> {
         "cargo build".to_owned(),
         format!("build scripts and procedural macros of the project{own} and of {packages}"),
     ];
-    steps.extend(names.into_iter().map(name_package));
+    steps.extend(names.iter().map(|name| name_package(name)));
     let named = SETTINGS.iter().filter(|file| exists(project, file));
     steps.extend(named.map(|file| format!("the programs and toolchains that `{file}` names")));
     Ok(steps)
+}
+
+/// Returns the packages of a lock file of cargo, those that are not from crates.io with where they
+/// are from; none of one that cargo cannot read either.
+fn list_locked(lock: &str) -> Vec<String> {
+    let table: Table = lock.parse().unwrap_or_default();
+    let packages = table.get("package").and_then(Value::as_array).into_iter().flatten();
+    let named = packages.filter_map(|package| {
+        let name = package.get("name")?.as_str()?;
+        match package.get("source").and_then(Value::as_str) {
+            Some(source) if source != CRATES => Some(format!("{name} from {source}")),
+            _ => Some(name.to_owned()),
+        }
+    });
+    named.collect()
+}
+
+/// Returns a step for each variable of the user that a line of a tool's settings names.
+fn describe_variables(file: &str, line: &str) -> Vec<String> {
+    let variables = list_variables(line).map(|name: &str| {
+        format!("the value of your variable `{name}` is sent where `{file}` says: {line}")
+    });
+    variables.collect()
 }
 
 fn describe_python(project: &Project, no_scripts: bool) -> Result<Vec<String>, Error> {
@@ -243,6 +296,7 @@ fn describe_python(project: &Project, no_scripts: bool) -> Result<Vec<String>, E
     let number = count(packages.len(), "package");
     let mut steps = vec![format!("pip install of {number}, {back_ends}:")];
     steps.extend(packages.iter().map(|package| name_package(package)));
+    steps.extend(packages.iter().flat_map(|line| describe_variables(python::LIST, line)));
     steps.push(
         "componentize-py as these packages have it, which runs the project's modules in a sandbox"
             .to_owned(),
@@ -252,7 +306,7 @@ fn describe_python(project: &Project, no_scripts: bool) -> Result<Vec<String>, E
 
 fn describe_javascript(project: &Project) -> Result<Vec<String>, Error> {
     let packages = javascript::list_packages(project)?;
-    let settings = match exists(project, ".npmrc") {
+    let settings = match exists(project, npmrc::FILE) {
         true => " under the settings of its `.npmrc`",
         false => "",
     };
@@ -260,6 +314,20 @@ fn describe_javascript(project: &Project) -> Result<Vec<String>, Error> {
     let mut steps =
         vec![format!("npm install of {number}{settings}, without the scripts of packages:")];
     steps.extend(packages.iter().map(|package| name_package(package)));
+    for line in npmrc::list_others(&project.folder)? {
+        let variables = describe_variables(npmrc::FILE, &line);
+        match variables.is_empty() {
+            true => steps.push(format!("npm under this setting of `{}`: {line}", npmrc::FILE)),
+            false => steps.extend(variables),
+        }
+    }
+    let others = javascript::list_other_sources(project)?;
+    steps.extend(
+        others
+            .iter()
+            .filter(|other| other.file != npmrc::FILE)
+            .map(|other| format!("what is none of npm's registry, by {other}")),
+    );
     steps.push(
         "esbuild and the program that makes components, as these packages have them".to_owned(),
     );

@@ -7,23 +7,27 @@ use std::process::Command;
 use super::{Build, venv};
 use crate::{Error, Project, contract, files, sources};
 
-/// The packages that are installed for a project without a requirements.txt.
+/// The file that names the packages of a project.
+pub(super) const LIST: &str = "requirements.txt";
+/// The packages that are installed for a project without one.
 const REQUIREMENTS: &str = "componentize-py==0.25.1\n";
 const NAMED: &str = "requirements.txt must name componentize-py";
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let module = module(build.entry()?)?;
-    let list = build.project.folder.join("requirements.txt");
+    let list = build.project.folder.join(LIST);
     let requirements = files::read_text(&list)?.unwrap_or_else(|| REQUIREMENTS.to_owned());
     if build.no_scripts
-        && let Some(line) = requirements.lines().find(|line| !is_plain_package(line))
+        && let Some(line) =
+            venv::list_requirements(&requirements).find(|line| !is_plain_package(line))
     {
         let path = list.display().to_string();
-        return Err(Error::NoWheel { path, line: line.trim().to_owned() });
+        return Err(Error::NoWheel { path, line: line.to_owned() });
     }
     let tool = venv::Tool {
         name: "componentize-py",
         requirements: &requirements,
+        base: (!build.no_scripts).then_some(&build.project.folder),
         only_wheels: build.no_scripts,
         probe: &["componentize-py", "--version"],
         hint: NAMED,
@@ -34,30 +38,24 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     sources::copy(&build.project.folder, &staged)?;
     build.runner.step("componentize-py");
     let mut tool = Command::new(programs.join("componentize-py"));
-    tool.current_dir(&build.project.folder).arg("-d").arg(&build.wit).args([
-        "-w",
-        contract::WORLD,
-        "componentize",
-    ]);
+    // Not in the project: the tool asks other programs for packages, which read settings there.
+    tool.arg("-d").arg(&build.wit).args(["-w", contract::WORLD, "componentize"]);
     tool.arg("-p").arg(&staged).arg("-p").arg(&build.project.sdk).arg("-o").arg(out).arg(&module);
     build.runner.run("componentize-py", &mut tool, NAMED)
 }
 
-/// Returns true if a line of a requirements.txt is a package of the registry with its versions,
-/// and no option, address or path.
+/// Returns true if a line of a requirements.txt that is no comment is a package of the registry
+/// with its versions, and no option, address or path.
 fn is_plain_package(line: &str) -> bool {
-    let line = line.trim();
     let is_plain =
         |letter: char| letter.is_ascii_alphanumeric() || "._-[]=<>~!,* ".contains(letter);
     // A name that ends so may be a file beside the list.
     let archives = [".zip", ".whl", ".tar", ".gz", ".tgz", ".bz2", ".tbz", ".xz", ".txz", ".lzma"];
     let is_archive = archives.iter().any(|ending| line.to_lowercase().ends_with(ending));
-    line.is_empty()
-        || line.starts_with('#')
-        || line.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && line.chars().all(is_plain)
-            && !line.contains(" -")
-            && !is_archive
+    line.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && line.chars().all(is_plain)
+        && !line.contains(" -")
+        && !is_archive
 }
 
 /// Returns true if all packages of a project are those of the registry, with their versions.
@@ -67,10 +65,9 @@ pub(super) fn is_plain(project: &Project) -> Result<bool, Error> {
 
 /// The packages of a project, as its list names them.
 pub(super) fn list_packages(project: &Project) -> Result<Vec<String>, Error> {
-    let list = files::read_text(&project.folder.join("requirements.txt"))?;
+    let list = files::read_text(&project.folder.join(LIST))?;
     let list = list.unwrap_or_else(|| REQUIREMENTS.to_owned());
-    let lines = list.lines().map(str::trim);
-    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
+    Ok(venv::list_requirements(&list).map(str::to_owned).collect())
 }
 
 /// The name by which Python imports the entry.
@@ -94,7 +91,7 @@ mod tests {
 
     #[test]
     fn without_scripts_a_line_is_a_package_of_the_registry() {
-        for plain in ["", "# a note", "componentize-py==0.25.1", "a[b] >= 1.0, < 2", "a.b_c~=1"] {
+        for plain in ["componentize-py==0.25.1", "a[b] >= 1.0, < 2", "a.b_c~=1"] {
             assert!(is_plain_package(plain), "{plain}");
         }
         for other in [

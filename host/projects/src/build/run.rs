@@ -151,13 +151,18 @@ impl Runner<'_> {
     }
 }
 
-/// Gives a command this environment, and what it sets by itself, instead of that of the host.
+/// Gives a command this environment, and what it sets by itself, instead of that of the host; and
+/// the root as its folder where it names none, since the user's own may be anybody's: Python and
+/// managers of versions read code and settings there.
 fn limit_environment(command: &mut Command, environment: &[Variable]) {
     let set: Vec<(OsString, OsString)> = command
         .get_envs()
         .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
         .collect();
     command.env_clear().envs(environment.iter().cloned()).envs(set);
+    if command.get_current_dir().is_none() {
+        command.current_dir("/");
+    }
 }
 
 /// Asks the processes of a tool to end, and ends those that do not.

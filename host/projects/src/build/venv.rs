@@ -11,6 +11,9 @@ use crate::Error;
 
 const INSTALL: &str = "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, \
                        or https://www.python.org/downloads/";
+/// Keeps Python from importing what lies in the current folder or what a variable names: without
+/// it, `-m pip` runs a `pip.py` of the project.
+pub(super) const ISOLATED: &str = "-I";
 /// The oldest Python, as major and minor version.
 const OLDEST: (u32, u32) = (3, 10);
 /// The file that says what was installed.
@@ -22,6 +25,8 @@ pub(super) struct Tool<'a> {
     pub(super) name: &'a str,
     /// The packages that are installed.
     pub(super) requirements: &'a str,
+    /// The folder against which paths in the requirements are read, if they may have any.
+    pub(super) base: Option<&'a Path>,
     /// True if packages are installed from wheels alone: any other runs a build back end.
     pub(super) only_wheels: bool,
     /// A program of the environment with arguments that end well where the tool works.
@@ -50,33 +55,34 @@ pub(super) fn programs(
     }
     refuse_other_files(folder)?;
     let python = python(runner)?;
-    let packages: Vec<&str> = requirements
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .collect();
+    let packages: Vec<&str> = list_requirements(requirements).collect();
     let why = match folder.join(STAMP).is_file() && program.is_file() {
         true => "anew, since it was not installed here or other versions are wanted",
         false => "once",
     };
-    runner.step(&format!("installing {} into {} ({why})", few(packages), folder.display()));
+    runner.step(&format!("installing {} into {} ({why})", few(packages.clone()), folder.display()));
     let earlier = set_aside(folder)?;
     let install = || {
         runner.run(
             "python3 -m venv",
-            Command::new(python).args(["-m", "venv", "--clear"]).arg(folder),
+            Command::new(python).args([ISOLATED, "-m", "venv", "--clear"]).arg(folder),
             INSTALL,
         )?;
-        // The file stands in the environment, so that the packages' names need no quoting.
+        // The file stands in the environment, so that the packages' names need no quoting. It has
+        // no comments, by which a list can name another encoding of its text.
         let list = folder.join("requirements.txt");
-        std::fs::write(&list, requirements).map_err(|error| Error::file(&list, error))?;
+        std::fs::write(&list, packages.join("\n")).map_err(|error| Error::file(&list, error))?;
         let mut pip = Command::new(programs.join("python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+        pip.args([ISOLATED, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        pip.arg("--no-input");
         // Into this environment, whatever a pip.conf says. An empty --prefix or --root would be a
         // folder.
         pip.args(["--no-user", "--target="]);
         if tool.only_wheels {
             pip.args(["--only-binary=:all:"]);
+        }
+        if let Some(base) = tool.base {
+            pip.current_dir(base);
         }
         pip.arg("--requirement");
         runner.run("pip install", pip.arg(&list), INSTALL)?;
@@ -104,6 +110,16 @@ pub(super) fn programs(
         }
     }
     installed.map(|()| programs)
+}
+
+/// Returns the lines of a list of requirements that are no comments, split where pip splits them.
+pub(super) fn list_requirements(text: &str) -> impl Iterator<Item = &str> {
+    const ENDS: [char; 10] = [
+        '\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}',
+        '\u{2029}',
+    ];
+    let lines = text.split(ENDS).map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Renames an environment that is whole, until another one is in its place. Returns its new name.
@@ -154,7 +170,7 @@ fn stamp(requirements: &str, folder: &Path) -> String {
 fn python(runner: &Runner<'_>) -> Result<&'static str, Error> {
     let version = |name: &str| {
         let script = "import sys; print(*sys.version_info[:2])";
-        let text = runner.ask(Command::new(name).args(["-c", script]))?;
+        let text = runner.ask(Command::new(name).args([ISOLATED, "-c", script]))?;
         let (major, minor) = text.split_once(' ')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
@@ -172,6 +188,7 @@ mod tests {
     use super::*;
 
     const NOBODY: Tool<'static> = Tool {
+        base: None,
         only_wheels: false,
         name: "nobody",
         requirements: "no-such-package-of-anybody==1\n",
@@ -205,6 +222,15 @@ mod tests {
         );
         assert_eq!(std::fs::read_to_string(folder.join(STAMP)).unwrap(), "of another folder");
         assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_comment_hides_no_line_from_the_host_that_pip_reads() {
+        for end in ["\n", "\r", "\u{c}", "\u{85}", "\u{2028}"] {
+            let text = format!("# a note{end} --index-url x{end}a==1");
+            let lines: Vec<&str> = list_requirements(&text).collect();
+            assert_eq!(lines, ["--index-url x", "a==1"], "{end:?}");
+        }
     }
 
     #[test]

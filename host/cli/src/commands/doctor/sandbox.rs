@@ -142,10 +142,14 @@ pub(super) async fn run(context: &Context) -> Outcome {
         let holds = is_same && ended.contains(attack.ends);
         let ended = if is_same { ended } else { format!("{ended}; a good call fails since") };
         let Attack { name, role, tries, .. } = attack;
-        all.push(Contained { name, role, tries: (*tries).to_owned(), seconds, ended, holds });
+        let one = Contained { name, role, tries: (*tries).to_owned(), seconds, ended, holds };
+        print_line(context, &one)?;
+        all.push(one);
     }
     if base.settings.compile.worker.is_some() {
-        all.extend(probe_worker(&plugin, &base.settings).await?);
+        let probed = probe_worker(&plugin, &base.settings).await?;
+        probed.iter().try_for_each(|one| print_line(context, one))?;
+        all.extend(probed);
     }
     context.console.clear();
     print(context, &all)?;
@@ -208,19 +212,29 @@ fn describe(ran: Result<Ran, RunError>, component: &Path) -> String {
     clip(words.trim(), WORDS).to_owned()
 }
 
+fn is_text(context: &Context) -> bool {
+    matches!(context.format, Format::Auto | Format::Table)
+}
+
+/// Prints the line of an attack as soon as it has ended, where the output is for people.
+fn print_line(context: &Context, one: &Contained) -> Outcome<()> {
+    if !is_text(context) {
+        return Ok(());
+    }
+    let Contained { name, tries, seconds, ended, holds, .. } = one;
+    let detail = format!("it {tries}; ended in {seconds:.1} s: {ended}");
+    let state = if *holds { State::Ok } else { State::Fail };
+    context.console.clear();
+    let text = line(&Check { name, state, detail, fix: None });
+    context.output.write(&context.scrubber.text(&text))
+}
+
+/// Prints the sum, or the document of all attacks.
 fn print(context: &Context, all: &[Contained]) -> Outcome<()> {
     let held = all.iter().filter(|one| one.holds).count();
     let of = all.len();
-    if matches!(context.format, Format::Auto | Format::Table) {
-        let checks = all.iter().map(|one| {
-            let Contained { name, tries, seconds, ended, holds, .. } = one;
-            let detail = format!("it {tries}; ended in {seconds:.1} s: {ended}");
-            let state = if *holds { State::Ok } else { State::Fail };
-            line(&Check { name, state, detail, fix: None })
-        });
-        let lines: String = checks.collect();
-        let text = format!("{lines}{held} of {of} contained\n");
-        return context.output.write(&context.scrubber.text(&text));
+    if is_text(context) {
+        return context.output.write(&format!("{held} of {of} contained\n"));
     }
     let mut grid = Grid::new(["name", "role", "tries", "ended", "seconds", "contained"]);
     grid.rows = all

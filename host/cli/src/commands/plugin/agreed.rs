@@ -23,19 +23,20 @@ const MOST: usize = 1_000;
 /// Projects by their folders, each with what was agreed to.
 type Projects = BTreeMap<String, String>;
 
-/// Asks for consent to what the build of a project runs, unless the user has given it.
+/// Asks for consent to what the build of a project runs, unless the user has given it. Returns true
+/// if the project is the user's own.
 pub(super) async fn ask(
     context: &Context,
     arguments: &ProjectArgs,
     project: &Project,
-) -> Outcome<()> {
+) -> Outcome<bool> {
     let agreed = read(context).remove(&project.folder.display().to_string());
     if agreed.is_some() && agreed == own(&project.folder) {
-        return Ok(());
+        return Ok(true);
     }
     let plan = Plan::read(project, arguments.no_scripts)?;
     if agreed.is_some_and(|agreed| agreed == plan.digest) {
-        return Ok(());
+        return Ok(false);
     }
     let folder = arguments.folder.display();
     let steps: String = plan.steps.iter().map(|step| format!("\n  - {step}")).collect();
@@ -44,14 +45,14 @@ pub(super) async fn ask(
     context.console.clear();
     if arguments.yes {
         context.console.note(&list);
-        return Ok(());
+        return Ok(false);
     }
     context.console.ask(&list);
     let question = "Build it, and again until one of these changes?";
     if confirm(&context.console, &context.interrupt, question).await {
         // Somebody may have changed it while the user read.
         if Plan::read(project, arguments.no_scripts)? == plan {
-            return Ok(());
+            return Ok(false);
         }
         let message = format!("nothing was built: files of `{folder}` were changed meanwhile");
         return Err(Failure::new(Exit::Denied, message).hint("build it again to see what it runs"));

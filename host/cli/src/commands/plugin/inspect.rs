@@ -45,7 +45,9 @@ impl Run for InspectArgs {
         let mut grid = Grid::new(["property", "value"]);
         let limits = &context.config.effective.settings.limits;
         let Value::Object(mut properties) = sheet(&one) else { return Ok(Exit::Unexpected) };
-        let Value::Object(others) = details(&one, &origins, limits) else {
+        let lock = &context.config.effective.settings.lock;
+        let grants = lock.grants(&one.digest)?.map(|grants| grants.list_words());
+        let Value::Object(others) = details(&one, &origins, limits, grants) else {
             return Ok(Exit::Unexpected);
         };
         properties.extend(others);
@@ -73,11 +75,18 @@ impl Run for InspectArgs {
 }
 
 /// Returns the properties that `plugin inspect` shows besides those of `plugin list`.
-fn details(one: &Inspection, origins: &Origins, limits: &Limits) -> Value {
-    let granted: BTreeSet<&str> =
+/// `grants` are those of the lock, of a plugin that was added.
+fn details(
+    one: &Inspection,
+    origins: &Origins,
+    limits: &Limits,
+    grants: Option<Vec<String>>,
+) -> Value {
+    let reachable: BTreeSet<&str> =
         one.roles.iter().flat_map(|role| plugins::port_names(*role)).collect();
     json!({
-        "granted": granted,
+        "roles_may_reach": reachable,
+        "granted": grants,
         "language": origins.toolchain.language(),
         "made_by": origins.producers,
         "compiled": origins.is_compiled,

@@ -100,7 +100,7 @@ pub(super) async fn build(
     arguments: &ProjectArgs,
     project: &Project,
 ) -> Outcome<Finished> {
-    agreed::ask(context, arguments, project).await?;
+    let is_own = agreed::ask(context, arguments, project).await?;
     let start = Instant::now();
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
@@ -121,6 +121,7 @@ pub(super) async fn build(
                 tools,
                 state,
                 environment: &environment,
+                is_own,
                 no_scripts,
                 verbose,
                 report: &report,
