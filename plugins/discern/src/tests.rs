@@ -256,7 +256,7 @@ fn best(replies: &[&str], settings: Settings) -> (String, usize) {
 
 #[test]
 fn a_result_with_faults_does_not_lead_before_it_is_repaired() {
-    let doubted = |repairs: &[&str]| {
+    fn solve_doubtful(repairs: &[&str]) -> (String, usize) {
         let mut host = host(&["SELECT 0"; 12]);
         repairs.iter().for_each(|sql| script(&mut host, &Purpose::Repair, sql));
         host.database.answer("SELECT 0", numbers(&["n"], &[0]).with_warning("no value `SPAIN`"));
@@ -264,11 +264,11 @@ fn a_result_with_faults_does_not_lead_before_it_is_repaired() {
         let prompts = host.model.requests().len();
         assert!(host.model.prompt(3).contains("no value `SPAIN`"), "{}", host.model.prompt(3));
         (candidates[0].sql.clone(), prompts)
-    };
+    }
     // Fresh draws have the fault again, at half a vote each.
-    assert_eq!(doubted(&["SELECT 7"; 9]), ("SELECT 7".into(), 9));
-    // What a chain of repairs does not change leads after all.
-    let (sql, calls) = doubted(&["SELECT 0"; 9]);
+    assert_eq!(solve_doubtful(&["SELECT 7"; 9]), ("SELECT 7".into(), 9));
+    // A fault that a chain of repairs does not change leads after all.
+    let (sql, calls) = solve_doubtful(&["SELECT 0"; 9]);
     assert_eq!(sql, "SELECT 0");
     assert!((4..12).contains(&calls), "{calls}");
 }

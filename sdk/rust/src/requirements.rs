@@ -104,10 +104,10 @@ impl Requirements {
             metrics: known,
             aggregation: stated.list(AGGREGATIONS, text).into_iter().next(),
             filters: stated.list(FILTERS, condition),
-            dimensions: stated.list(DIMENSIONS, named),
-            grain: stated.list(&["grain"], named).iter().find_map(|text| grain(text)),
+            dimensions: stated.list(DIMENSIONS, read_name),
+            grain: stated.list(&["grain"], read_name).iter().find_map(|text| grain(text)),
             time_range,
-            tables: stated.list(&["tables"], named),
+            tables: stated.list(&["tables"], read_name),
             lenient: value.get("lenient").and_then(Value::as_bool).unwrap_or(false),
         };
         stated.note_unknown_keys();
@@ -285,13 +285,13 @@ fn first_of(value: &Value, keys: &[&str]) -> Option<String> {
 }
 
 /// A name: a text, or an object that has one.
-fn named(value: &Value) -> Option<String> {
+fn read_name(value: &Value) -> Option<String> {
     text(value).or_else(|| first_of(value, NAMES))
 }
 
 fn metric(value: &Value) -> Option<Metric> {
     Some(Metric {
-        name: named(value)?,
+        name: read_name(value)?,
         aggregation: first_of(value, &["aggregation", "aggregate", "agg", "function"]),
     })
 }

@@ -214,7 +214,7 @@ fn hostile_requirements_are_bounded_and_escaped() {
     let required = json!({
         "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null]
     });
-    let script = Script::new().once([PLAN], make_plan(&[markup], required)).on([WRITE], sql(RIGHT));
+    let script = Script::new().on([PLAN], make_plan(&[markup], required)).on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
     let said = traced.ask(&endpoint, QUESTION, &["-P", "clarifier.threshold=1"]);

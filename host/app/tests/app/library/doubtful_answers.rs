@@ -198,9 +198,9 @@ async fn what_the_question_names_is_used() {
         ("List the guest of each visit, such as Ann.", "SELECT id, guest FROM visits", ""),
         ("What is the average area of the states?", "SELECT AVG(area) FROM states", ""),
         (
-            "What is the area of the states founded in 1803?",
+            "What is the area of the states founded in 1903?",
             "SELECT SUM(area) FROM states",
-            "the question names 1803",
+            "the question names 1903",
         ),
         (
             "Which states have an area of 116?",

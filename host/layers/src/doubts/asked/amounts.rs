@@ -182,10 +182,12 @@ impl Asked<'_> {
 
     /// The doubt about a mean where a median is asked for.
     pub(super) fn no_median(&self) -> Option<Doubt> {
-        let functions = || self.facts.functions.iter().map(String::as_str);
+        let functions = &self.facts.functions;
         if !self.question.has_any(&["median"])
-            || !functions().any(|function| MEANS.contains(&function))
-            || !functions().all(|function| MEANS.contains(&function) || ROUNDED.contains(&function))
+            || !functions.iter().any(|function| MEANS.contains(&function.as_str()))
+            || !functions.iter().all(|function| {
+                MEANS.contains(&function.as_str()) || ROUNDED.contains(&function.as_str())
+            })
             || ["LIMIT", "OVER", "FETCH", "MEDIAN"].iter().any(|word| !self.lacks(word))
         {
             return None;
@@ -322,7 +324,7 @@ impl Asked<'_> {
         {
             return None;
         }
-        let table = self.counted_table()?;
+        let table = self.find_counted_table()?;
         let rows = table.row_estimate?;
         // Each row of the table has one group of these at most.
         if !self.outline.groups.iter().all(|group| match group {
@@ -351,7 +353,7 @@ impl Asked<'_> {
     }
 
     /// The table whose rows the question counts: `how many orders`, `the number of orders`.
-    fn counted_table(&self) -> Option<&Table> {
+    fn find_counted_table(&self) -> Option<&Table> {
         let words: Vec<&str> = self.question.words().collect();
         let at = words
             .windows(2)

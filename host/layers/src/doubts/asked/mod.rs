@@ -382,8 +382,8 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherEnd, text })
     }
 
-    /// The ends of orders of columns that the question asks for: true for the greatest. Of `most` and
-    /// `best` the word behind them decides: `most expensive`, `earns the most`, `best paid`.
+    /// The ends of orders of columns that the question asks for: true for the greatest. Of `most`
+    /// and `best` the word behind them decides: `most expensive`, `earns the most`, `best paid`.
     fn ends(&self) -> Vec<bool> {
         let names = self.names();
         let words: Vec<&str> = self.question.words().collect();

@@ -473,7 +473,8 @@ fn a_time_is_no_name() {
     let kinds = |question: &str, text: Option<&str>| {
         let question = Question::new(question);
         let results = results(Arc::new(StringArray::from(vec![text])));
-        let (catalog, facts) = (geography(), Facts::default());
+        let catalog = geography();
+        let facts = Facts::default();
         let outline = &names;
         let asked = Asked {
             question: &question,
@@ -491,6 +492,41 @@ fn a_time_is_no_name() {
         assert_eq!(kinds(when, Some(text)), [], "{text}");
     }
     assert_eq!(kinds("When a state is founded, who founds it?", Some("Ohio")), []);
+}
+
+#[test]
+fn numbers_years_and_tables_of_the_question_are_used() {
+    fn kinds(question: &str, normalized: &str, tables: &[&str]) -> Vec<DoubtKind> {
+        kinds_of(question, &columns(&[count()]), &facts(normalized, tables, &["count"]), &[7])
+    }
+    let cities = "SELECT count(*) FROM city";
+    let five = "How many cities have a population of 5?";
+    assert_eq!(kinds(five, cities, &["city"]), [DoubtKind::Unused]);
+    assert_eq!(
+        kinds(five, &format!("{cities} WHERE population = 4"), &["city"]),
+        [DoubtKind::Unused]
+    );
+    assert_eq!(kinds(five, &format!("{cities} WHERE population = 5"), &["city"]), []);
+    for question in [
+        "How many cities have a population of 5 or more?",
+        "How many cities have a population of 5%?",
+        "How many cities have at least a population of 5?",
+        "What is the population of 5 cities?",
+    ] {
+        assert_eq!(kinds(question, cities, &["city"]), [], "{question}");
+    }
+    for question in ["How many cities were founded in 1990?", "How many cities after 1990?"] {
+        assert_eq!(kinds(question, cities, &["city"]), [DoubtKind::Unused], "{question}");
+        assert_eq!(kinds(question, "SELECT count(*) FROM cities_1990", &["city"]), []);
+        assert_eq!(kinds(question, &format!("{cities} WHERE a > b"), &["city"]), []);
+        assert_eq!(kinds(question, cities, &["unknown"]), []);
+    }
+    let states = "How many states are there in the database?";
+    assert_eq!(kinds(states, "SELECT count(*) FROM visit", &["visit"]), [DoubtKind::Unused]);
+    assert_eq!(kinds(states, "SELECT count(*) FROM state", &["state"]), []);
+    // Each city has its state.
+    assert_eq!(kinds(states, cities, &["city"]), []);
+    assert_eq!(kinds("How many states have a visit?", "SELECT count(*)", &["visit"]), []);
 }
 
 #[test]

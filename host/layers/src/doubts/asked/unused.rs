@@ -76,6 +76,12 @@ const ONLY: &[&str] = &[
 /// Words before a year that is a bound.
 const BOUNDS: &[&str] =
     &["after", "before", "between", "by", "from", "on", "since", "through", "until"];
+/// Words behind a number that ends what is said of it, and words with which it may be a bound that
+/// a statement writes otherwise.
+const ENDS: &[&str] = &["and", "are", "by", "for", "from", "have", "in", "is", "on", "with"];
+const BOUNDING: &[&str] = &[
+    "above", "below", "least", "maximum", "minimum", "most", "no", "not", "over", "than", "under",
+];
 /// Words of columns that hold days or times.
 const TIMES: &[&str] = &[
     "at",
@@ -98,9 +104,11 @@ const TIMES: &[&str] = &[
 
 impl Asked<'_> {
     /// Returns true if the statement certainly has no condition: no literal, and no part that
-    /// chooses rows.
+    /// chooses rows. A view may have one of its own.
     fn has_no_condition(&self) -> bool {
-        self.facts.literals.is_empty()
+        let mut tables = self.facts.tables.iter().map(|table| self.catalog.table(table));
+        tables.all(|table| table.is_some_and(|table| !table.is_view()))
+            && self.facts.literals.is_empty()
             && self.facts.subqueries.is_empty()
             && CHOICES.iter().all(|choice| self.lacks(choice))
     }
@@ -219,7 +227,7 @@ impl Asked<'_> {
         let (column, number) = words.windows(3).enumerate().find_map(|(at, three)| {
             let [noun, of, number] = three else { return None };
             let is_end =
-                words.get(at + 3).is_none_or(|next| is_stop_word(next) || *next == "stars");
+                words.get(at + 3).is_none_or(|next| *next == "stars" || ENDS.contains(next));
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
             let is_stated = ["of", "is", "equals"].contains(of) && is_number && is_end;
             let own = [stem(noun)];
@@ -236,6 +244,8 @@ impl Asked<'_> {
         if has_digits
             || is_shown
             || self.facts.literals.iter().any(|literal| literal.text == number)
+            || self.question.has_any(BOUNDING)
+            || self.question.text().contains(&format!("{number}%"))
             || ["CASE", "NOT", "BETWEEN"].iter().any(|word| !self.lacks(word))
         {
             return None;
@@ -264,11 +274,13 @@ impl Asked<'_> {
         // Another table may hold them too: one that refers to them, or has their name in its own.
         let tables = tables.filter(|tables| !tables.is_empty() && self.facts.tasks.is_empty())?;
         if tables.iter().any(|table| {
+            let is_view = table.is_view();
             let columns = table.columns.iter().map(|column| &column.name);
             let refers = table.foreign_keys.iter().any(|key| {
                 self.catalog.table(&key.ref_table).is_some_and(|other| std::ptr::eq(other, asked))
             });
-            refers
+            is_view
+                || refers
                 || std::ptr::eq(*table, asked)
                 || columns.chain([&table.name]).any(|name| stems(name).contains(&noun))
         }) {

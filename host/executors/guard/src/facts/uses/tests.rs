@@ -495,7 +495,8 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
     }
     for text in [
         // A number of cases counts the joined rows, and a product takes each of them once.
-        "SELECT sum(CASE WHEN c.n > 1 THEN 1 ELSE 0 END) FROM birds b JOIN counts c ON c.bird = b.id",
+        "SELECT sum(CASE WHEN c.n > 1 THEN 1 ELSE 0 END) FROM birds b \
+         JOIN counts c ON c.bird = b.id",
         "SELECT sum(b.mass * c.n) FROM birds b JOIN counts c ON c.bird = b.id",
         // A site of a bird is one, and the table that repeats rows is aggregated, shown or grouped
         // by.
