@@ -23,7 +23,7 @@ pub(crate) fn plan(
             text::clip(plan, 8000)
         );
     }
-    request(settings, max_depth, user)
+    request(settings, max_depth, user, &schema(wrong.is_none()))
 }
 
 /// A request for the plan of one subtask, for which the whole question is only the setting.
@@ -40,21 +40,49 @@ pub(crate) fn subplan(
         tables(catalog, settings),
         prompt::problem(problem)
     );
-    request(settings, max_depth, user)
+    request(settings, max_depth, user, &schema(false))
 }
 
-fn request(settings: &Settings, max_depth: u32, user: String) -> Request {
-    Ask::new(Purpose::Plan).system(instructions(settings, max_depth)).user(user).json(&schema())
+fn request(settings: &Settings, max_depth: u32, user: String, schema: &Value) -> Request {
+    Ask::new(Purpose::Plan).system(instructions(settings, max_depth)).user(user).json(schema)
 }
 
-/// The canonical schema of plans, whose subtasks may also state tables and requirements. Both are
-/// of any type, so that what is wrong in them does not cost the plan.
-fn schema() -> Value {
+/// The canonical schema of plans, whose subtasks may also state tables and requirements. Where
+/// these are not typed they may be anything, so that what is wrong in them does not cost the plan.
+fn schema(is_typed: bool) -> Value {
     let mut schema = replies::plan_schema();
     let subtask = &mut schema["properties"]["subtasks"]["items"]["properties"];
-    subtask["tables"] = json!({});
-    subtask["requirements"] = json!({});
+    subtask["tables"] = if is_typed { texts() } else { json!({}) };
+    subtask["requirements"] = if is_typed { requirements() } else { json!({}) };
     schema
+}
+
+/// The schema of requirements as the instructions describe them.
+fn requirements() -> Value {
+    json!({
+        "type": ["object", "null"],
+        "properties": {
+            "metrics": {
+                "type": ["array", "null"],
+                "items": {
+                    "type": ["object", "string"],
+                    "properties": {
+                        "name": { "type": "string" },
+                        "aggregation": { "type": ["string", "null"] }
+                    },
+                    "required": ["name"]
+                }
+            },
+            "filters": texts(),
+            "dimensions": texts(),
+            "grain": { "type": ["string", "null"] },
+            "time_range": { "type": ["array", "null"], "items": { "type": ["string", "null"] } }
+        }
+    })
+}
+
+fn texts() -> Value {
+    json!({ "type": ["array", "null"], "items": { "type": "string" } })
 }
 
 fn tables(catalog: &Catalog, settings: &Settings) -> String {

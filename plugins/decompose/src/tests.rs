@@ -340,6 +340,39 @@ fn tasks_carry_what_their_plan_requires() {
 }
 
 #[test]
+fn a_plan_of_another_form_is_asked_for_once_more_in_any_form() {
+    let mut host = FakeHost::default();
+    let other = LlmError::Malformed("{\"subtasks\":[{\"id\":\"A\",\"requirements\":7".into());
+    host.model.script(&Purpose::Plan, Err(other));
+    let first = stating("A", &[], &[], json!({ "filters": "year = 2014", "then": 1 }));
+    host.model.reply_plan(&subtasks(&[first]));
+    let graph = plan_with(&host);
+    assert_eq!(requirements_of(&graph, "A").filters, ["year = 2014"]);
+    assert_eq!(host.trace.notes(), ["a requirement of `A` cannot be read: then: 1"]);
+    fn requirements(host: &FakeHost, at: usize) -> JsonValue {
+        let Shape::Json(schema) = host.model.requests()[at].expect.clone() else { panic!() };
+        let schema: JsonValue = syrch_plugin::serde_json::from_str(&schema).unwrap();
+        schema["properties"]["subtasks"]["items"]["properties"]["requirements"].clone()
+    }
+    assert_eq!(
+        requirements(&host, 0)["properties"]["filters"]["items"],
+        json!({ "type": "string" })
+    );
+    assert_eq!(requirements(&host, 1), json!({}));
+}
+
+#[test]
+fn requirements_beside_their_key_count_as_well() {
+    let mut first = atom("A", &[]);
+    first["filters"] = json!([{ "column": "country", "operator": "=", "value": "Spain" }]);
+    first["aggregations"] = json!(["count"]);
+    let (graph, _) = plan_with_replies(&[subtasks(&[first])]);
+    let required = requirements_of(&graph, "A");
+    assert_eq!(required.filters, ["country = 'Spain'"]);
+    assert_eq!(required.aggregation.as_deref(), Some("count"));
+}
+
+#[test]
 fn requirements_follow_a_task_into_its_sub_plan() {
     let sub =
         subtasks(&[stating("X", &[], &[], json!({ "filters": ["a = 1"] })), atom("Y", &["X"])]);

@@ -14,9 +14,9 @@ syrch_plugin::settings! {
         /// Runs small statements of its own to look for values, repeated rows and results of 0;
         /// they count as statements of the search, and leave 32 of them to the candidates.
         probes: bool = true;
-        /// Repairs after a failed sample, with the statement and its error in the prompt, instead
-        /// of drawing a fresh one; a statement and its repairs are at most the user's
-        /// `max_attempts`.
+        /// Repairs after a failed or doubtful sample, with the statement and its error in the
+        /// prompt, instead of drawing a fresh one; a statement and its repairs are at most the
+        /// user's `max_attempts`.
         repair: bool = true;
         /// The temperature of fresh samples when there are several; 0 leaves it to the model.
         temperature: f64 = 0.7, 0.0 ..= 2.0;

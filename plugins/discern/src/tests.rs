@@ -255,6 +255,25 @@ fn best(replies: &[&str], settings: Settings) -> (String, usize) {
 }
 
 #[test]
+fn a_result_with_faults_does_not_lead_before_it_is_repaired() {
+    fn solve_doubtful(repairs: &[&str]) -> (String, usize) {
+        let mut host = host(&["SELECT 0"; 12]);
+        repairs.iter().for_each(|sql| script(&mut host, &Purpose::Repair, sql));
+        host.database.answer("SELECT 0", numbers(&["n"], &[0]).with_warning("no value `SPAIN`"));
+        let candidates = solve_with(&host, Settings::default()).unwrap().candidates;
+        let prompts = host.model.requests().len();
+        assert!(host.model.prompt(3).contains("no value `SPAIN`"), "{}", host.model.prompt(3));
+        (candidates[0].sql.clone(), prompts)
+    }
+    // Fresh draws have the fault again, at half a vote each.
+    assert_eq!(solve_doubtful(&["SELECT 7"; 9]), ("SELECT 7".into(), 9));
+    // A fault that a chain of repairs does not change leads after all.
+    let (sql, calls) = solve_doubtful(&["SELECT 0"; 9]);
+    assert_eq!(sql, "SELECT 0");
+    assert!((4..12).contains(&calls), "{calls}");
+}
+
+#[test]
 fn sampling_stops_when_one_result_leads() {
     let settings = Settings::default;
     assert_eq!(best(&["SELECT 1"; 12], settings()), ("SELECT 1".into(), 3));

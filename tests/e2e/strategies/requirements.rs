@@ -86,6 +86,42 @@ fn a_statement_without_the_filter_is_repaired_by_its_name() {
     assert_eq!(tree["rounds"][0]["tasks"][0]["requirements"], stated);
 }
 
+/// A requirement in another form than the prompt's is held to the statement as well. If the form is
+/// not that of the schema, the plan is asked for once more.
+#[test]
+fn a_filter_of_another_form_is_repaired_by_its_name() {
+    for (required, plans) in [
+        (json!({ "filters": FILTER }), 2),
+        (json!({ "filters": [{ "column": "country", "op": "=", "value": "France" }] }), 2),
+        (json!({ "filters": { "country": "France" } }), 2),
+        (json!({ "filters": [FILTER] }), 1),
+        (json!({ "where": FILTER }), 1),
+    ] {
+        let script = Script::new()
+            .on([PLAN], make_plan(&["orders"], required.clone()))
+            .on([WRITE, REPAIR], sql(RIGHT))
+            .on([WRITE], sql(ALL));
+        let endpoint = MockEndpoint::start(script);
+        let document = Traced::new().ask(&endpoint, QUESTION, &[]).document(0);
+        assert_eq!(document["answer"]["rows"], json!([[3]]), "{required}: {document:#}");
+        assert_eq!(document["tasks"][0]["requirements"]["filters"], json!([FILTER]), "{required}");
+        assert_eq!(endpoint.count(), plans + 2, "{required}");
+        let plan = endpoint.requests()[0].body["response_format"].to_string();
+        assert!(plan.contains("\"filters\":{\"type\":[\"array\""), "{plan}");
+    }
+}
+
+#[test]
+fn a_requirement_that_cannot_be_read_is_warned_of() {
+    let script = Script::new()
+        .on([PLAN], make_plan(&["orders"], json!({ "nation": "French" })))
+        .on([WRITE], sql(ALL));
+    let endpoint = MockEndpoint::start(script);
+    let said = Traced::new().ask(&endpoint, QUESTION, &[]);
+    let note = "a requirement of `A` cannot be read: nation: \"French\"";
+    assert!(said.stderr.contains(note), "{}", said.stderr);
+}
+
 #[test]
 fn a_failed_task_is_planned_again_over_other_tables() {
     let required = json!({ "metrics": [{ "name": "orders", "aggregation": "count" }] });
@@ -178,7 +214,7 @@ fn hostile_requirements_are_bounded_and_escaped() {
     let required = json!({
         "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null]
     });
-    let script = Script::new().once([PLAN], make_plan(&[markup], required)).on([WRITE], sql(RIGHT));
+    let script = Script::new().on([PLAN], make_plan(&[markup], required)).on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
     let said = traced.ask(&endpoint, QUESTION, &["-P", "clarifier.threshold=1"]);

@@ -95,6 +95,8 @@ pub enum DoubtKind {
     NoGroups,
     /// More things are counted than there are.
     TooMany,
+    /// The question names a value or a table that the statement does not use.
+    Unused,
     /// The question asks about the data, and the statement reads no table.
     NoTable,
     /// The statement is that of a solved example, whose question asks for something else.
@@ -147,6 +149,7 @@ impl DoubtKind {
             | Self::OtherBound
             | Self::NoGroups
             | Self::TooMany
+            | Self::Unused
             | Self::CopiedExample
             | Self::OtherDefinition => DOUBTFUL,
         }
@@ -172,6 +175,7 @@ impl DoubtKind {
                 | Self::OtherYear
                 | Self::OtherBound
                 | Self::NoGroups
+                | Self::Unused
                 | Self::NoTable
                 | Self::CopiedExample
                 | Self::OtherDefinition

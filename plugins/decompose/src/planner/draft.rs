@@ -7,6 +7,10 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinKey, Subtask, plan_reply};
 use syrch_plugin::requirements::Requirements;
 use syrch_plugin::serde_json::{self, Value};
+use syrch_plugin::text::line;
+
+/// Characters of a subtask's name that a note shows.
+const ID: usize = 40;
 
 /// A subtask as the model wrote it, with what it requires of the statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,8 +19,9 @@ pub(crate) struct Stated {
     pub(crate) required: Requirements,
 }
 
-/// Reads the reply to a request for a plan; `None` if there is no subtask.
-pub(crate) fn read_plan(reply: &Reply) -> Option<Vec<Stated>> {
+/// Reads the reply to a request for a plan, and notes what a subtask requires in a form that cannot
+/// be read; `None` if there is no subtask.
+pub(crate) fn read_plan(host: &impl PlannerHost, reply: &Reply) -> Option<Vec<Stated>> {
     let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
     let items =
         parsed.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -26,7 +31,7 @@ pub(crate) fn read_plan(reply: &Reply) -> Option<Vec<Stated>> {
             .find(|item: &&Value| {
                 item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str())
             })
-            .map(read_requirements)
+            .map(|item| read_requirements(host, &subtask.id, item))
             .unwrap_or_default()
     };
     let subtasks = plan_reply(reply)?;
@@ -38,13 +43,29 @@ pub(crate) fn read_plan(reply: &Reply) -> Option<Vec<Stated>> {
     )
 }
 
-fn read_requirements(item: &Value) -> Requirements {
-    let required = item.get("requirements").map(Requirements::read).unwrap_or_default();
-    let mut tables = Requirements::read(item).tables;
-    tables.extend(
-        required.tables.iter().filter(|table| !tables.contains(table)).cloned().collect::<Vec<_>>(),
-    );
-    Requirements { tables, ..required }
+/// Reads the requirements of a subtask. Those that stand beside `requirements` count as well.
+fn read_requirements(host: &impl PlannerHost, id: &str, item: &Value) -> Requirements {
+    let (mut required, rest) = match item.get("requirements") {
+        Some(stated) => Requirements::read_with_rest(stated),
+        None => Default::default(),
+    };
+    for unread in rest {
+        let note = format!("a requirement of `{}` cannot be read: {unread}", line(id, ID));
+        host.note(Level::Warn, &note);
+    }
+    let beside = Requirements::read(item);
+    let mut tables = beside.tables.clone();
+    tables.extend(required.tables.iter().filter(|table| !beside.tables.contains(table)).cloned());
+    required.tables = tables;
+    if required.metrics.is_empty() {
+        required.metrics = beside.metrics;
+    }
+    if required.filters.is_empty() {
+        required.filters = beside.filters;
+    }
+    required.aggregation = required.aggregation.or(beside.aggregation);
+    required.time_range = required.time_range.or(beside.time_range);
+    required
 }
 
 /// One task of the plan.

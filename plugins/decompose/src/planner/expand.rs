@@ -34,7 +34,7 @@ impl Decompose {
                 })
                 .collect();
             for (node, reply) in open.iter().zip(host.complete_all(&requests)) {
-                match self.subdraft(reply) {
+                match self.subdraft(host, reply) {
                     Ok(sub) => draft = self.insert_plan(host, draft, &node.id, sub),
                     Err(why) => {
                         host.note(Level::Info, &format!("{} is not divided: {why}", node.id));
@@ -56,9 +56,13 @@ impl Decompose {
         (self.settings.subtasks as usize).min(self.task_limit())
     }
 
-    fn subdraft(&self, reply: Result<Reply, LlmError>) -> Result<Draft, String> {
+    fn subdraft(
+        &self,
+        host: &impl PlannerHost,
+        reply: Result<Reply, LlmError>,
+    ) -> Result<Draft, String> {
         let reply = reply.map_err(|error| llm_words(&error))?;
-        let subtasks = read_plan(&reply).ok_or("the plan has no subtask")?;
+        let subtasks = read_plan(host, &reply).ok_or("the plan has no subtask")?;
         Draft::from_plan(subtasks, self.widest())
     }
 

@@ -77,9 +77,16 @@ impl Decompose {
             );
             let reply = match host.complete(&request) {
                 Ok(reply) => reply,
+                // A plan whose requirements have another form is asked for once more in any form.
+                Err(LlmError::Malformed(begins))
+                    if wrong.is_none() && begins.contains("subtasks") =>
+                {
+                    wrong = Some((begins, "it has another form".to_owned()));
+                    continue;
+                }
                 Err(error) => return without_plan(host, &error),
             };
-            let Some(subtasks) = read_plan(&reply) else {
+            let Some(subtasks) = read_plan(host, &reply) else {
                 host.note(
                     Level::Warn,
                     "the model's plan has no subtask: the question stays one task",

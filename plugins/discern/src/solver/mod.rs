@@ -6,7 +6,7 @@ pub(crate) mod probes;
 use std::collections::BTreeMap;
 
 use syrch_plugin::attempt::candidate_id;
-use syrch_plugin::brief::Brief;
+use syrch_plugin::brief::{Brief, Tried};
 use syrch_plugin::draws::{Cluster, Draw, Pool, Sampler, Standing, Voter, elect, request};
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clamp01, count};
@@ -81,10 +81,24 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
         weighed
     }
 
+    /// The statements that the next draw repairs: those that failed or whose results have faults.
+    fn to_repair(&self, pool: &Pool) -> Vec<Tried> {
+        match self.settings.repair {
+            true => pool.unsound_lately(false, self.host.attempts()),
+            false => Vec::new(),
+        }
+    }
+
+    /// The lead of the first group over the second. One with faults that are not yet repaired leads
+    /// by nothing.
     fn lead(&self, pool: &Pool) -> f64 {
         let weighed = self.weigh_clusters(pool.clusters(false));
         fn votes_at(weighed: &[Weighed], place: usize) -> f64 {
             weighed.get(place).map_or(0.0, |group| group.votes)
+        }
+        let first = weighed.first().and_then(|group| pool.draw(group.cluster.first())?.ran());
+        if first.is_some_and(|ran| !ran.faults.is_empty()) && !self.to_repair(pool).is_empty() {
+            return 0.0;
         }
         votes_at(&weighed, 0) - votes_at(&weighed, 1)
     }
@@ -115,11 +129,7 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
 impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
-        let tried = if self.settings.repair {
-            pool.failures_lately(false, self.host.attempts())
-        } else {
-            Vec::new()
-        };
+        let tried = self.to_repair(pool);
         let temperature =
             Some(self.settings.temperature).filter(|heat| self.settings.samples > 1 && *heat > 0.0);
         request(&self.brief, &tried, number, temperature)

@@ -127,7 +127,11 @@ impl<'a> Tree<'a> {
         share * self.nodes[place].ran().map_or(0.0, |ran| self.count_of(ran))
     }
 
+    /// The vote of a result. One with faults has none, so that it is revised.
     fn count_of(&self, ran: &Ran) -> f64 {
+        if !ran.faults.is_empty() {
+            return 0.0;
+        }
         if ran.profile.rows == 0 { self.settings.empty } else { 1.0 }
     }
 

@@ -69,6 +69,19 @@ fn number_rows(number: i64) -> FakeRows {
     FakeRows::new(&["n"], vec![vec![Value::Integer(number)]])
 }
 
+#[test]
+fn a_result_with_faults_is_revised_and_has_no_vote() {
+    let mut revised = host(&["SELECT 0"; 8], &["SELECT 7"; 8]);
+    revised.database.answer("SELECT 0", number_rows(0).with_warning("no value `SPAIN`"));
+    let outcome = solve(&revised, Settings::default());
+    assert_eq!(outcome.candidates[0].sql, "SELECT 7");
+    assert!(revised.model.prompt(3).contains("no value `SPAIN`"), "{}", revised.model.prompt(3));
+    let mut repeated = host(&["SELECT 0"; 8], &["SELECT 0"; 8]);
+    repeated.database.answer("SELECT 0", number_rows(0).with_warning("no value `SPAIN`"));
+    assert_eq!(solve(&repeated, Settings::default()).candidates[0].sql, "SELECT 0");
+    assert_eq!(repeated.model.requests().len(), 6, "each of three draws is revised once");
+}
+
 fn ids(outcome: &Outcome) -> Vec<&str> {
     outcome.candidates.iter().map(|candidate| candidate.id.as_str()).collect()
 }

@@ -190,6 +190,55 @@ async fn rows_groups_and_aggregates_are_those_of_the_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_question_names_is_used() {
+    assert_doubts(&[
+        ("How many cities are in Ohio?", "SELECT COUNT(*) FROM cities", "names ohio, a value of"),
+        ("How many cities are in Ohio?", "SELECT COUNT(*) FROM cities WHERE state_id = 1", ""),
+        ("How many visits did Ann pay?", "SELECT COUNT(*) FROM visits", "names ann"),
+        ("List the guest of each visit, such as Ann.", "SELECT id, guest FROM visits", ""),
+        ("What is the average area of the states?", "SELECT AVG(area) FROM states", ""),
+        (
+            "What is the area of the states founded in 1903?",
+            "SELECT SUM(area) FROM states",
+            "the question names 1903",
+        ),
+        (
+            "Which states have an area of 116?",
+            "SELECT name FROM states WHERE area > 219",
+            "has no 116",
+        ),
+        ("Which states have an area of 116?", "SELECT name FROM states WHERE area > 116", ""),
+        ("How many states are there?", "SELECT COUNT(*) FROM visits", "reads visits alone"),
+        ("How many visits are there?", "SELECT COUNT(*) FROM states", "reads states alone"),
+        ("How many visits are there?", "SELECT COUNT(*) FROM visits", ""),
+        // Each city has one row of its state.
+        ("How many states are there?", "SELECT COUNT(DISTINCT state_id) FROM cities", ""),
+        ("How many guests are there?", "SELECT COUNT(DISTINCT guest) FROM visits", ""),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sums_and_counts_take_each_row_once() {
+    let joined =
+        "FROM states s JOIN cities c ON c.state_id = s.id JOIN visits v ON v.city_id = c.id";
+    let sum = format!("SELECT s.name, SUM(c.budget * (c.height + 1)) {joined} GROUP BY s.name");
+    let cities = format!("SELECT s.name, COUNT(*) {joined} GROUP BY s.name");
+    let visits = format!("SELECT COUNT(*) {joined} JOIN visits w ON w.city_id = c.id");
+    assert_doubts(&[
+        ("What is the budget of each state?", &sum, "SUM takes rows of cities several times"),
+        ("How many visits does each state have?", &cities, ""),
+        ("How many visits are there?", &visits, "rows of the join are counted, and visits has 3"),
+        ("How many states are visited?", &visits, "rows of the join are counted, and states has"),
+    ])
+    .await;
+    let many = "SELECT s.name, COUNT(*) FROM states s JOIN cities c ON c.state_id = s.id \
+                JOIN cities d ON d.state_id = s.id GROUP BY s.name";
+    let question = "How many cities does each state have?";
+    assert_doubts(&[(question, many, "6 rows of the join are counted, and cities has 4")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn joins_and_orders_that_give_other_rows_are_doubtful() {
     let question = "What about the states?";
     let joined = "FROM cities c JOIN visits v ON v.city_id = c.id WHERE v.guest <> ''";

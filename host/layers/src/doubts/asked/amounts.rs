@@ -2,9 +2,10 @@
 //! counted.
 
 use syrch_core::ports::{Literal, Selected};
-use syrch_core::{Doubt, DoubtKind, Value};
+use syrch_core::{Doubt, DoubtKind, Table, Value};
 use syrch_words::stem;
 
+use super::super::SHOWN;
 use super::super::joins::Side;
 use super::super::outline::is_unique;
 use super::first::PER;
@@ -21,8 +22,11 @@ const NAMED: &[(&[&str], &str, &[&str])] = &[
 ];
 /// Functions of which a statement has one alone.
 const AGGREGATES: &[&str] = &["avg", "count", "max", "mean", "min", "sum", "total"];
+/// Functions of a mean, and those of its form.
+const MEANS: &[&str] = &["avg", "count", "mean", "sum", "total"];
+const ROUNDED: &[&str] = &["cast", "coalesce", "ifnull", "nullif", "round"];
 /// Words of which one stands directly before a year in which something is.
-const WITHIN: &[&str] = &[
+pub(super) const WITHIN: &[&str] = &[
     "april",
     "august",
     "december",
@@ -176,6 +180,22 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherAggregate, text })
     }
 
+    /// The doubt about a mean where a median is asked for.
+    pub(super) fn no_median(&self) -> Option<Doubt> {
+        let functions = &self.facts.functions;
+        if !self.question.has_any(&["median"])
+            || !functions.iter().any(|function| MEANS.contains(&function.as_str()))
+            || !functions.iter().all(|function| {
+                MEANS.contains(&function.as_str()) || ROUNDED.contains(&function.as_str())
+            })
+            || ["LIMIT", "OVER", "FETCH", "MEDIAN"].iter().any(|word| !self.lacks(word))
+        {
+            return None;
+        }
+        let text = "the question asks for the median, and the statement has a mean".to_owned();
+        Some(Doubt { kind: DoubtKind::OtherAggregate, text })
+    }
+
     /// The doubt about days of other years than that in which the question asks for something.
     pub(super) fn other_year(&self) -> Option<Doubt> {
         let words: Vec<&str> = self.question.words().collect();
@@ -289,32 +309,40 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::NoGroups, text })
     }
 
-    /// The doubt about a count of joined rows that is larger than the number of the things.
+    /// The doubt about a count of joined rows that is larger than the number of the things; of the
+    /// counts of groups, their sum.
     pub(super) fn too_many(&self) -> Option<Doubt> {
-        let [only] = self.outline.columns.as_slice() else { return None };
-        let is_count = matches!(
-            only,
-            Selected::Aggregate { function, is_distinct: false, .. } if function == "count"
-        );
-        if !is_count
-            || !self.outline.groups.is_empty()
+        let place = self.outline.columns.iter().position(|column| {
+            matches!(
+                column,
+                Selected::Aggregate { function, is_distinct: false, .. } if function == "count"
+            )
+        })?;
+        if self.outline.columns.len() > self.outline.groups.len() + 1
             || self.outline.relations < 2
-            || !self.question.begins_with(&[&["how"], &["many"]])
+            || self.outline.limit.is_some()
         {
             return None;
         }
-        let start = self.question.start();
-        let table_of = |at: usize| {
-            let own = [stem(self.question.word(at)?)];
-            self.catalog.tables.iter().find(|table| stems(&table.name) == own)
-        };
-        // `Customer orders` are orders.
-        let table = table_of(start + 2).filter(|_| table_of(start + 3).is_none())?;
+        let table = self.find_counted_table()?;
         let rows = table.row_estimate?;
-        let counted = self.results.rows(0, 2);
-        let [row] = counted.as_slice() else { return None };
-        let [Value::Integer(counted)] = row.as_slice() else { return None };
-        if *counted as f64 <= TOO_MANY * rows as f64 {
+        // Each row of the table has one group of these at most.
+        if !self.outline.groups.iter().all(|group| match group {
+            Selected::Column(column) => self.has_one(table, &column.table),
+            Selected::Aggregate { .. } | Selected::Other => false,
+        }) {
+            return None;
+        }
+        let counts = self.results.rows(0, SHOWN);
+        let counts: Option<Vec<i64>> = counts
+            .iter()
+            .map(|row| match row.get(place) {
+                Some(Value::Integer(count)) => Some(*count),
+                _ => None,
+            })
+            .collect();
+        let counted = counts?.into_iter().fold(0, i64::saturating_add);
+        if counted as f64 <= TOO_MANY * rows as f64 {
             return None;
         }
         let text = format!(
@@ -322,6 +350,42 @@ impl Asked<'_> {
             table.name
         );
         Some(Doubt { kind: DoubtKind::TooMany, text })
+    }
+
+    /// The table whose rows the question counts: `how many orders`, `the number of orders`.
+    fn find_counted_table(&self) -> Option<&Table> {
+        let words: Vec<&str> = self.question.words().collect();
+        let at = words
+            .windows(2)
+            .position(|pair| matches!(*pair, ["how", "many"] | ["number" | "count", "of"]))?;
+        let table_of = |at: usize| {
+            let own = [stem(words.get(at)?)];
+            self.catalog.tables.iter().find(|table| stems(&table.name) == own)
+        };
+        // `Customer orders` are orders.
+        table_of(at + 2).filter(|_| table_of(at + 3).is_none())
+    }
+
+    /// Returns true if each row of the table has one row of the other at most, by foreign keys of
+    /// which no two lead to the same table: a flight has two airports.
+    fn has_one(&self, table: &Table, other: &str) -> bool {
+        let mut known: Vec<&Table> = self.catalog.table(&table.name).into_iter().collect();
+        let mut next = 0;
+        while let Some(table) = known.get(next).copied() {
+            next += 1;
+            let keys = table.foreign_keys.iter();
+            for parent in keys.filter_map(|key| self.catalog.table(&key.ref_table)) {
+                if std::ptr::eq(parent, table) {
+                    continue;
+                }
+                if known.iter().any(|known| std::ptr::eq(*known, parent)) {
+                    return false;
+                }
+                known.push(parent);
+            }
+        }
+        let other = self.catalog.table(other);
+        other.is_some_and(|other| known.iter().any(|known| std::ptr::eq(*known, other)))
     }
 
     /// The doubt about a count without DISTINCT where different things are to be counted.

@@ -1,9 +1,11 @@
 //! The first rows of an order: how many of them are asked for, at which end, and whether there is
 //! an order at all.
 
-use syrch_core::{Doubt, DoubtKind};
+use syrch_core::ports::Selected;
+use syrch_core::{Doubt, DoubtKind, Value};
 use syrch_words::stem;
 
+use super::super::SHOWN;
 use super::super::kinds::Stored;
 use super::Asked;
 use super::measure::{MOST, SUPERLATIVES};
@@ -46,6 +48,50 @@ const TIMES: &[&str] = &[
     "time",
     "timestamp",
     "year",
+];
+/// Verbs behind the *when* that asks for a time.
+const AUXILIARIES: &[&str] =
+    &["are", "did", "do", "does", "had", "has", "have", "is", "was", "were", "will"];
+/// Words of times that are written without a digit.
+const CALENDAR: &[&str] = &[
+    "afternoon",
+    "april",
+    "august",
+    "autumn",
+    "day",
+    "december",
+    "evening",
+    "fall",
+    "february",
+    "friday",
+    "january",
+    "july",
+    "june",
+    "march",
+    "may",
+    "midnight",
+    "monday",
+    "morning",
+    "never",
+    "night",
+    "noon",
+    "november",
+    "now",
+    "october",
+    "saturday",
+    "september",
+    "spring",
+    "summer",
+    "sunday",
+    "thursday",
+    "today",
+    "tomorrow",
+    "tuesday",
+    "wednesday",
+    "weekday",
+    "weekend",
+    "winter",
+    "yesterday",
 ];
 const LATE: &[&str] = &["latest", "newest", "youngest"];
 const EARLY: &[&str] = &["earliest", "oldest"];
@@ -128,12 +174,16 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherRows, text: text.to_owned() })
     }
 
-    /// The doubt about all rows of an order where the first of them is asked for: `which employee
-    /// earns the most`.
+    /// The doubt about all rows, in an order or none, where the first of them is asked for: `which
+    /// employee earns the most`.
     pub(super) fn all_for_first(&self) -> Option<Doubt> {
         let rows = self.results.row_count();
+        // Without an order, a condition may choose the row.
+        let may_be_chosen = self.outline.order.is_none()
+            && (!self.facts.subqueries.is_empty()
+                || ["ORDER BY", "HAVING", "EXISTS", "OVER"].iter().any(|word| !self.lacks(word)));
         if rows < 2
-            || self.outline.order.is_none()
+            || may_be_chosen
             || self.outline.limit.is_some()
             || !self.question.begins_with(&[&["what", "which", "who"]])
             || self.question.has_any(PER)
@@ -153,6 +203,40 @@ impl Asked<'_> {
         }
         let text = format!("the question asks for one thing, and the result has {rows} rows");
         Some(Doubt { kind: DoubtKind::OtherRows, text })
+    }
+
+    /// The doubt about texts without a digit where a time is asked for.
+    pub(super) fn no_time(&self) -> Option<Doubt> {
+        let rows = self.results.rows(0, SHOWN);
+        let mut cells = rows.iter().flat_map(|row| row.iter().enumerate());
+        if !self.question.begins_with(&[&["when"], AUXILIARIES])
+            || rows.is_empty()
+            || !cells.all(|(column, value)| self.is_no_time(column, value))
+        {
+            return None;
+        }
+        let text = "the question asks for a time, and the result has none".to_owned();
+        Some(Doubt { kind: DoubtKind::Measure, text })
+    }
+
+    /// Returns true for a text that is no time, and for NULL in a column of such texts.
+    fn is_no_time(&self, column: usize, value: &Value) -> bool {
+        match value {
+            Value::Text(text) => {
+                let is_named = words(text).iter().any(|word| CALENDAR.contains(&word.as_str()));
+                !is_named && !text.contains(|c: char| c.is_numeric())
+            }
+            Value::Null => match self.outline.columns.get(column) {
+                Some(Selected::Column(column)) => {
+                    let is_dated = words(&column.column).iter().any(|word| {
+                        TIMES.contains(&word.as_str()) || ["at", "on"].contains(&word.as_str())
+                    });
+                    !is_dated && self.storage_of(column) == Some(Stored::Text)
+                }
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// The doubt about rows in no order where one is asked for.

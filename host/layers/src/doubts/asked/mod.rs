@@ -12,6 +12,7 @@ mod measure;
 mod question;
 #[cfg(test)]
 mod tests;
+mod unused;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +24,6 @@ use syrch_words::stem;
 use super::SHOWN;
 use super::joins::Side;
 use super::kinds::Stored;
-use measure::MOST;
 pub(crate) use question::Question;
 use question::{stems, words};
 
@@ -104,6 +104,21 @@ const GREATEST: &[&str] = &[
 ];
 const LEAST: &[&str] = &["cheapest", "lightest", "lowest", "shortest", "smallest", "youngest"];
 
+/// Words behind `most` and `least` that say of a measure which end is meant.
+const ADJECTIVES: &[&str] = &[
+    "costly",
+    "expensive",
+    "lucrative",
+    "populated",
+    "populous",
+    "powerful",
+    "profitable",
+    "spacious",
+    "valuable",
+];
+/// Words behind `best` and `worst` that do.
+const JUDGED: &[&str] = &["paid", "rated", "reviewed", "selling"];
+
 /// The result with the doubts about it as the answer to a question, beside its own.
 pub(crate) async fn with_doubts(
     results: Arc<ResultSet>,
@@ -123,6 +138,7 @@ pub(crate) async fn with_doubts(
             let results = &results;
             let asked = Asked { question, outline, facts: &facts, catalog: &catalog, results };
             doubts.extend(asked.doubts());
+            doubts.extend(asked.lost_value(database).await);
         }
         doubts.extend(copied::find(question, &facts, &catalog, query));
         let departures =
@@ -174,6 +190,11 @@ impl Asked<'_> {
             self.other_bound(),
             self.no_groups(),
             self.left_out(),
+            self.lost_year(),
+            self.lost_number(),
+            self.other_table(),
+            self.no_time(),
+            self.no_median(),
         ];
         rules.into_iter().flatten().collect()
     }
@@ -324,8 +345,10 @@ impl Asked<'_> {
         let order = self.outline.order.as_ref()?;
         let is_count = matches!(order.by, Selected::Aggregate { .. });
         // Of the top 5 something else may be the largest.
-        let has_more = self.question.has_any(&["best", "bottom", "first", "last", "top", "worst"])
-            || !is_count && self.question.has_any(MOST);
+        let has_more = self.question.has_any(&["bottom", "first", "last", "top"])
+            || self.ends().len() > 1
+            || self.question.has_any(&["best", "worst"])
+                && !["best", "worst"].iter().any(|word| self.question.has_pair(word, JUDGED));
         if self.outline.limit? > 1 && has_more {
             return None;
         }
@@ -343,10 +366,13 @@ impl Asked<'_> {
         if is_turned || !is_amount || is_bound {
             return None;
         }
-        let greatest =
-            self.question.has_any(GREATEST) || is_count && self.question.has_any(&["most"]);
-        let least =
-            self.question.has_any(LEAST) || is_count && self.question.has_any(&["least", "fewest"]);
+        let [greatest, least] = match is_count {
+            true => [
+                self.question.has_any(GREATEST) || self.question.has_any(&["most"]),
+                self.question.has_any(LEAST) || self.question.has_any(&["least", "fewest"]),
+            ],
+            false => [true, false].map(|is_great| self.ends().contains(&is_great)),
+        };
         let (end, way) = match (greatest, least, order.is_descending) {
             (true, false, false) => ("greatest", "least"),
             (false, true, true) => ("least", "greatest"),
@@ -354,6 +380,30 @@ impl Asked<'_> {
         };
         let text = format!("the question asks for the {end}, and the order puts the {way} first");
         Some(Doubt { kind: DoubtKind::OtherEnd, text })
+    }
+
+    /// The ends of orders of columns that the question asks for: true for the greatest. Of `most`
+    /// and `best` the word behind them decides: `most expensive`, `earns the most`, `best paid`.
+    fn ends(&self) -> Vec<bool> {
+        let names = self.names();
+        let words: Vec<&str> = self.question.words().collect();
+        let ends = words.iter().enumerate().filter_map(|(at, word)| {
+            let next = words.get(at + 1).copied();
+            let is_known = match *word {
+                "most" | "least" => next
+                    .is_none_or(|next| ADJECTIVES.contains(&next) || names.contains(&stem(next))),
+                "best" | "worst" => next.is_some_and(|next| JUDGED.contains(&next)),
+                _ => false,
+            };
+            match *word {
+                "most" | "best" if is_known => Some(true),
+                "least" | "worst" if is_known => Some(false),
+                word if GREATEST.contains(&word) => Some(true),
+                word if LEAST.contains(&word) => Some(false),
+                _ => None,
+            }
+        });
+        ends.collect()
     }
 
     fn storage_of(&self, column: &ColumnName) -> Option<Stored> {

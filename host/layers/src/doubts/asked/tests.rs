@@ -286,6 +286,19 @@ fn the_end_of_an_order_is_the_one_that_is_asked_for() {
         &first(&[column("city.city_name")], &column("visit.day"), false),
     );
     assert_none("Which state has the most room?", &by_area(false));
+    for question in [
+        "Which state is the most spacious?",
+        "Which state has the most area?",
+        "Which state grew the most?",
+        "Who are the best paid of all states?",
+    ] {
+        assert_doubt(question, &by_area(false), DoubtKind::OtherEnd);
+        assert_none(question, &by_area(true));
+    }
+    assert_doubt("Which state is the worst rated?", &by_area(true), DoubtKind::OtherEnd);
+    for question in ["Which state is the best?", "Which state is the most crowded?"] {
+        assert_none(question, &by_area(false));
+    }
     let by_number = |is_descending| first(&[column("state.name")], &count(), is_descending);
     assert_doubt("Which state has the fewest cities?", &by_number(true), DoubtKind::OtherEnd);
     assert_none("Which state has at least the largest number of cities?", &by_number(false));
@@ -301,6 +314,10 @@ fn several_rows_begin_at_the_end_that_is_asked_for() {
     assert_doubt("Which 2 states have the largest area?", &area(false), DoubtKind::OtherEnd);
     assert_doubt("List the 2 smallest states.", &area(true), DoubtKind::OtherEnd);
     assert_none("List the 2 largest states.", &area(true));
+    assert_doubt("List the 3 most expensive states.", &area(false), DoubtKind::OtherEnd);
+    assert_doubt("Who are the 2 best paid?", &area(false), DoubtKind::OtherEnd);
+    assert_none("List the 2 best of the largest states.", &area(false));
+    assert_none("Who are the 2 best paid of the largest states?", &area(false));
     assert_none("What are the top 2 cities of the smallest state?", &area(true));
     // The youngest was born last.
     let day = |is_descending| first("visit.day", is_descending, 1);
@@ -433,6 +450,103 @@ fn no_more_things_are_counted_than_there_are() {
     assert_eq!(kinds("How many states have a city?", 49), []);
     assert_eq!(kinds("How many cities lie in a state?", 386), []);
     assert_eq!(kinds("How many state cities are there?", 386), []);
+}
+
+#[test]
+fn a_superlative_in_the_singular_is_one_row() {
+    let names = columns(&[column("state.name")]);
+    let kinds = |question: &str, normalized: &str| {
+        kinds_of(question, &names, &facts(normalized, &["state"], &[]), &[1, 2, 3])
+    };
+    let all = "SELECT name FROM state";
+    for question in ["Which state has the most people?", "What is the largest state?"] {
+        assert_eq!(kinds(question, all), [DoubtKind::OtherRows], "{question}");
+        assert_eq!(kinds(question, &format!("{all} HAVING x")), []);
+    }
+    assert_eq!(kinds("Which states are the largest?", all), []);
+    assert_eq!(kinds("What is the largest state of each region?", all), []);
+}
+
+#[test]
+fn a_time_is_no_name() {
+    let names = columns(&[column("state.name")]);
+    let kinds = |question: &str, text: Option<&str>| {
+        let question = Question::new(question);
+        let results = results(Arc::new(StringArray::from(vec![text])));
+        let catalog = geography();
+        let facts = Facts::default();
+        let outline = &names;
+        let asked = Asked {
+            question: &question,
+            outline,
+            facts: &facts,
+            catalog: &catalog,
+            results: &results,
+        };
+        asked.doubts().into_iter().map(|doubt| doubt.kind).collect::<Vec<_>>()
+    };
+    let when = "When was the first state founded?";
+    assert_eq!(kinds(when, Some("Ohio")), [DoubtKind::Measure]);
+    assert_eq!(kinds(when, None), [DoubtKind::Measure]);
+    for text in ["1803-03-01", "last Monday", "In the spring"] {
+        assert_eq!(kinds(when, Some(text)), [], "{text}");
+    }
+    assert_eq!(kinds("When a state is founded, who founds it?", Some("Ohio")), []);
+}
+
+#[test]
+fn numbers_years_and_tables_of_the_question_are_used() {
+    fn kinds(question: &str, normalized: &str, tables: &[&str]) -> Vec<DoubtKind> {
+        kinds_of(question, &columns(&[count()]), &facts(normalized, tables, &["count"]), &[7])
+    }
+    let cities = "SELECT count(*) FROM city";
+    let five = "How many cities have a population of 5?";
+    assert_eq!(kinds(five, cities, &["city"]), [DoubtKind::Unused]);
+    assert_eq!(
+        kinds(five, &format!("{cities} WHERE population = 4"), &["city"]),
+        [DoubtKind::Unused]
+    );
+    assert_eq!(kinds(five, &format!("{cities} WHERE population = 5"), &["city"]), []);
+    for question in [
+        "How many cities have a population of 5 or more?",
+        "How many cities have a population of 5%?",
+        "How many cities have at least a population of 5?",
+        "What is the population of 5 cities?",
+    ] {
+        assert_eq!(kinds(question, cities, &["city"]), [], "{question}");
+    }
+    for question in ["How many cities were founded in 1990?", "How many cities after 1990?"] {
+        assert_eq!(kinds(question, cities, &["city"]), [DoubtKind::Unused], "{question}");
+        assert_eq!(kinds(question, "SELECT count(*) FROM cities_1990", &["city"]), []);
+        assert_eq!(kinds(question, &format!("{cities} WHERE a > b"), &["city"]), []);
+        assert_eq!(kinds(question, cities, &["unknown"]), []);
+    }
+    let states = "How many states are there in the database?";
+    assert_eq!(kinds(states, "SELECT count(*) FROM visit", &["visit"]), [DoubtKind::Unused]);
+    assert_eq!(kinds(states, "SELECT count(*) FROM state", &["state"]), []);
+    // Each city has its state.
+    assert_eq!(kinds(states, cities, &["city"]), []);
+    assert_eq!(kinds("How many states have a visit?", "SELECT count(*)", &["visit"]), []);
+}
+
+#[test]
+fn a_median_is_no_mean() {
+    fn kinds(question: &str, normalized: &str, functions: &[&str]) -> Vec<DoubtKind> {
+        let shown = columns(&[aggregate("avg", "city.population")]);
+        kinds_of(question, &shown, &facts(normalized, &["city"], functions), &[7])
+    }
+    let median = "What is the median population of the cities?";
+    let mean = "SELECT avg(population) FROM city";
+    assert_eq!(kinds(median, mean, &["avg"]), [DoubtKind::OtherAggregate]);
+    assert_eq!(kinds(median, mean, &["avg", "round"]), [DoubtKind::OtherAggregate]);
+    assert_eq!(kinds("What is the mean population?", mean, &["avg"]), []);
+    for (normalized, functions) in [
+        ("SELECT avg(p) FROM (SELECT p FROM city ORDER BY p LIMIT 2 OFFSET 5)", &["avg"][..]),
+        ("SELECT avg(population) FROM city", &["avg", "row_number"]),
+        ("SELECT median(population) FROM city", &["median"]),
+    ] {
+        assert_eq!(kinds(median, normalized, functions), [], "{normalized}");
+    }
 }
 
 #[test]

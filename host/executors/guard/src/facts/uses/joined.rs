@@ -217,7 +217,7 @@ fn find_unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) ->
     })
 }
 
-/// The aggregates of a column whose table's rows a join may repeat, while the tables that repeat
+/// The aggregates of columns whose table's rows a join may repeat, while the tables that repeat
 /// them only filter.
 fn find_repeated(
     resolver: &Resolver<'_>,
@@ -258,26 +258,45 @@ fn find_repeated(
     let mut uses = Vec::new();
     for function in shown.iter().flat_map(|expr| aggregates(expr)).take(LOOKED_AT) {
         let [argument] = arguments(&function)[..] else { continue };
-        let Some(place) = locate(argument, scopes) else { continue };
-        let Some(source) = place.source else { continue };
+        let places: Vec<Place> = find_values(argument)
+            .into_iter()
+            .flat_map(|value| places(value, scopes))
+            .filter(|place| place.source.is_some())
+            .collect();
+        let valued: Vec<Named> = places.iter().cloned().filter_map(to_named).collect();
+        // Of several tables, that of which each row has one of the others.
+        let Some((place, source, known)) = places.iter().find_map(|place| {
+            let source = place.source.filter(|at| !tables[*at].table.primary_key.is_empty())?;
+            let Joined { table, shown, .. } = &tables[source];
+            let keys = table.primary_key.iter();
+            let key = keys.map(|key| (source, shown.clone(), key.to_lowercase())).collect();
+            let known = determine_columns(key, select, scopes, resolver.catalog);
+            valued.iter().all(|named| known.contains(named)).then_some((place, source, known))
+        }) else {
+            continue;
+        };
         let table = &tables[source];
-        let [key] = table.table.primary_key.as_slice() else { continue };
-        let is_count = is_one_of(&name(&function), &["count"]) && same(key, &place.origin.column);
+        let keys = &table.table.primary_key;
+        let is_key = matches!(keys.as_slice(), [key] if same(key, &place.origin.column));
+        let is_count =
+            is_one_of(&name(&function), &["count"]) && is_key && locate(argument, scopes).is_some();
         if is_distinct(&function) || !(is_count || is_one_of(&name(&function), &WEIGHED)) {
             continue;
         }
-        let column = |column: &str| (source, table.shown.clone(), column.to_lowercase());
-        let known =
-            determine_columns(BTreeSet::from([column(key)]), select, scopes, resolver.catalog);
         let is_other = |named: &Named| !known.contains(named);
         // A measure of the table that repeats rows has its own rows; where one is taken too, the
         // repeated ones are meant for neither.
         let is_beside = measured.iter().any(is_other) && !bare.iter().any(is_other);
         let is_alone = !read.iter().any(is_other) && (!is_count || groups.is_empty());
         // Of one row in each group, the mean is its value, and the count that of the joined rows.
-        let is_of_one =
-            of_group.contains(&column(key)) && !is_one_of(&name(&function), &["sum", "total"]);
+        let is_group_of_one = keys
+            .iter()
+            .all(|key| of_group.contains(&(source, table.shown.clone(), key.to_lowercase())));
+        let is_of_one = is_group_of_one && !is_one_of(&name(&function), &["sum", "total"]);
+        // A CASE may choose by what repeats the rows.
+        let chooses_by_other = named(argument).any(|named| is_other(&named));
         if is_of_one
+            || chooses_by_other
             || !(is_alone || is_beside)
             || tables.iter().enumerate().all(|(number, table): (usize, &Joined<'_>)| {
                 let key = &table.table.primary_key;
@@ -293,7 +312,11 @@ fn find_repeated(
             resolver,
             select,
             &groups,
-            &format!("{}.{}", table.written, resolver.catalog.dialect.quote(key)),
+            &keys
+                .iter()
+                .map(|key| format!("{}.{}", table.written, resolver.catalog.dialect.quote(key)))
+                .collect::<Vec<_>>()
+                .join(", "),
         );
         uses.extend(rows.map(|rows| Use {
             table: place.origin.table.clone(),
@@ -304,6 +327,17 @@ fn find_repeated(
         }));
     }
     uses
+}
+
+/// The expressions of which an aggregate takes the values: the results of a CASE, or all of it.
+fn find_values(expr: &Expr) -> Vec<&Expr> {
+    match expr {
+        Expr::Nested(inner) => find_values(inner),
+        Expr::Case { conditions, else_result, .. } => {
+            conditions.iter().map(|when| &when.result).chain(else_result.as_deref()).collect()
+        }
+        other => vec![other],
+    }
 }
 
 /// A query of one row for each row with that key that occurs more than once in a group.

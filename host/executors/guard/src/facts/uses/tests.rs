@@ -485,6 +485,19 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
     );
     assert_eq!(repeat("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(), 1);
     for text in [
+        "SELECT sum(b.mass * (1 - b.id)) FROM birds b JOIN counts c ON c.bird = b.id",
+        "SELECT avg(round(b.mass)) FROM birds b JOIN counts c ON c.bird = b.id",
+        "SELECT sum(CASE WHEN b.kind = 'x' THEN b.mass ELSE 0 END) FROM birds b \
+         JOIN counts c ON c.bird = b.id",
+    ] {
+        let found = repeat(text);
+        assert!(matches!(found.as_slice(), [one] if one.contains("GROUP BY b.\"id\"")), "{text}");
+    }
+    for text in [
+        // A number of cases counts the joined rows, and a product takes each of them once.
+        "SELECT sum(CASE WHEN c.n > 1 THEN 1 ELSE 0 END) FROM birds b \
+         JOIN counts c ON c.bird = b.id",
+        "SELECT sum(b.mass * c.n) FROM birds b JOIN counts c ON c.bird = b.id",
         // A site of a bird is one, and the table that repeats rows is aggregated, shown or grouped
         // by.
         "SELECT avg(b.mass) FROM birds b JOIN sites s ON b.site = s.id",
