@@ -1,6 +1,6 @@
 //! The solver against scripted models and databases.
 
-use syrch_plugin::fakes::{FakeHost, FakeRows, reply, sql_error};
+use syrch_plugin::fakes::{FakeHost, FakeRows, problem_with_example, reply, sql_error};
 use syrch_plugin::prelude::*;
 
 use crate::{Consistency, Settings};
@@ -45,6 +45,10 @@ fn repairs(host: &mut FakeHost, replies: &[&str]) {
 }
 
 fn solve(host: &FakeHost, gate: &str) -> Result<Outcome, Failure> {
+    solve_problem(host, gate, &Problem::new("How much?"))
+}
+
+fn solve_problem(host: &FakeHost, gate: &str, problem: &Problem) -> Result<Outcome, Failure> {
     let column = Column { name: "total".into(), ..Column::default() };
     let orders = Table { name: "orders".into(), columns: vec![column], ..Table::default() };
     let catalog = Catalog {
@@ -54,13 +58,7 @@ fn solve(host: &FakeHost, gate: &str) -> Result<Outcome, Failure> {
         ..Catalog::default()
     };
     let task = Task::new("A", "How much?");
-    Consistency::new(Settings::read(gate).unwrap()).solve(
-        host,
-        &Problem::new("How much?"),
-        &catalog,
-        &task,
-        &[],
-    )
+    Consistency::new(Settings::read(gate).unwrap()).solve(host, problem, &catalog, &task, &[])
 }
 
 /// The statements of the candidates, best first, and how many calls were made.
@@ -253,7 +251,8 @@ fn one_sample_is_asked_for_again_when_its_prompt_is_too_large() {
         reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
     host.model.script(&Purpose::Generate, Ok(answer));
     script_statement(&mut host, "SELECT 1");
-    let candidates = solve(&host, SINGLE).unwrap().candidates;
+    let problem = problem_with_example("How much?");
+    let candidates = solve_problem(&host, SINGLE, &problem).unwrap().candidates;
     assert_eq!(
         (candidates.len(), candidates[0].signals.attempts, host.model.requests().len()),
         (1, 1, 2)
@@ -371,15 +370,15 @@ fn prompts_that_are_too_large_are_made_shorter() {
         reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
     host.model.script(&Purpose::Generate, Ok(answer));
     script_statement(&mut host, "SELECT 1");
-    let gate = r#"{"samples":3,"agree":1,"catalog_bytes":1000}"#;
-    assert_eq!(solve(&host, gate).unwrap().candidates.len(), 1);
+    let gate = r#"{"samples":3,"agree":1}"#;
+    let problem = problem_with_example("How much?");
+    assert_eq!(solve_problem(&host, gate, &problem).unwrap().candidates.len(), 1);
     assert_eq!(host.model.requests().len(), 2);
+    // One that cannot be shortened is not sent again.
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-    assert_eq!(
-        solve(&host, r#"{"samples":3,"agree":1,"catalog_bytes":900}"#).unwrap_err().kind,
-        FailureKind::Model
-    );
+    assert_eq!(solve(&host, gate).unwrap_err().kind, FailureKind::Model);
+    assert_eq!(host.model.requests().len(), 1);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The solver against scripted models and databases, and its evidence on single statements.
 
 use syrch_plugin::draws::Ran;
-use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, facts, reply, sql_error};
+use syrch_plugin::fakes::{
+    FakeHost, FakeRows, Traced, facts, problem_with_example, reply, sql_error,
+};
 use syrch_plugin::prelude::*;
 
 use crate::solver::evidence::{Evidence, Looker};
@@ -432,13 +434,13 @@ fn the_prompt_and_the_look_follow_their_settings() {
         host.model.prompt(0).contains("Table orders") && host.model.prompt(0).contains("How much?")
     );
 
-    // Half of 900 bytes is too few to go on with.
-    for (catalog_bytes, calls) in [(900, 3), (48_000, 4)] {
+    // A prompt that cannot be shortened is not sent again.
+    for (problem, calls) in [(Problem::new("Much?"), 3), (problem_with_example("Much?"), 4)] {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
         (0..3).for_each(|_| script(&mut host, &Purpose::Generate, "SELECT 1"));
-        solve_with(&host, Settings { catalog_bytes, repair: false, ..Settings::default() })
-            .unwrap();
+        let solver = Discern::new(Settings { repair: false, ..Settings::default() });
+        solver.solve(&host, &problem, &shop(), &Task::new("A", "Much?"), &[]).unwrap();
         assert_eq!(host.model.requests().len(), calls);
     }
 

@@ -1,7 +1,7 @@
 //! The solver against scripted models and databases; among them every bug of syrch 0.1.2 that
 //! concerns solving.
 
-use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
+use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, problem_with_example, reply, sql_error};
 use syrch_plugin::prelude::*;
 
 use crate::{Refine, Settings};
@@ -304,8 +304,11 @@ fn a_prompt_that_is_too_long_is_shortened() {
         Ok(reply("", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": 0.9 })))),
     );
     host.database.answer("SELECT 1", rows(1));
+    let problem = problem_with_example("How much?");
+    let solver = Refine::new(Settings::default());
+    let outcome = solver.solve(&host, &problem, &catalog(), &Task::new("A", "x"), &[]).unwrap();
     // It is no attempt.
-    assert_eq!(ids(&solve_candidates(&host)), ["A.1"]);
+    assert_eq!(ids(&outcome.candidates), ["A.1"]);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn replies_without_a_statement_are_attempts() {
     host.fake.model.script(&Purpose::Generate, Err(LlmError::Malformed("I cannot tell".into())));
     host.fake.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
     drafts(&mut host, &[("a", 1)]);
-    let outcome = solve(&host, Settings::default());
+    let outcome = solve_shortened(&host);
     assert_eq!((ids(&outcome), rounds(&host)), (vec!["A.1"], vec![1, 1, 1]));
     assert_eq!(
         (outcome.candidates[0].signals.attempts, outcome.candidates[0].signals.syntax_errors),
@@ -218,7 +218,7 @@ fn a_prompt_that_is_too_large_is_no_attempt() {
     host.fake.policy.max_attempts = 1;
     host.fake.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
     drafts(&mut host, &[("a", 1)]);
-    let candidates = solve(&host, Settings::default()).candidates;
+    let candidates = solve_shortened(&host).candidates;
     assert_eq!((candidates[0].signals.attempts, host.fake.model.requests().len()), (1, 2));
 }
 
@@ -264,14 +264,4 @@ fn the_settings_of_prompts_and_results_are_heeded() {
     assert!((candidate.score.unwrap() - 0.995).abs() < 1e-9);
     let prompt = host.fake.model.prompt(0);
     assert!(prompt.contains("task_b") && prompt.contains("41") && !prompt.contains("42"));
-
-    let short = |catalog_bytes| {
-        let mut host = one_table();
-        host.fake.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-        let beam = Settings { catalog_bytes, ..Settings::default() };
-        drop(solve_with(&host, beam, "x", &[]));
-        host.fake.model.requests().len()
-    };
-    // 1,200 bytes can be halved once.
-    assert_eq!((short(999), short(1200)), (1, 2));
 }

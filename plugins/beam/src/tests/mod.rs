@@ -4,7 +4,7 @@ mod host;
 mod limits;
 mod policy;
 
-use syrch_plugin::fakes::{FakeRows, Traced, reply, sql_error};
+use syrch_plugin::fakes::{FakeRows, Traced, problem_with_example, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::{Value as JsonValue, json};
 
@@ -48,13 +48,15 @@ fn solve_with(
     text: &str,
     parents: &[Parent],
 ) -> Result<Outcome, Failure> {
-    BeamSolver::new(beam).solve(
-        host,
-        &Problem::new("Which things?"),
-        &catalog(),
-        &task(text),
-        parents,
-    )
+    let problem = Problem::new("Which things?");
+    BeamSolver::new(beam).solve(host, &problem, &catalog(), &task(text), parents)
+}
+
+/// As [`solve`], with a prompt that can be shortened once.
+fn solve_shortened(host: &ShopHost) -> Outcome {
+    let problem = problem_with_example("Which things?");
+    let solver = BeamSolver::new(Settings::default());
+    solver.solve(host, &problem, &catalog(), &task("Which things?"), &[]).unwrap()
 }
 
 fn solve(host: &ShopHost, beam: Settings) -> Outcome {

@@ -320,8 +320,10 @@ fn prompts_that_are_too_long_are_shortened() {
     let mut host = draws(&["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
-    let candidates = solve_candidates(&host, direct(2));
-    assert_eq!(candidates[0].signals.agreeing, 2);
+    let problem = problem_with_example("How much was sold?");
+    let task = Task::new("A", "How much was sold?");
+    let outcome = Chase::new(direct(2)).solve(&host, &problem, &catalog(), &task, &[]).unwrap();
+    assert_eq!(outcome.candidates[0].signals.agreeing, 2);
     // Only the one that was too long is asked again.
     assert_eq!(
         host.model.requests().iter().map(|request| request.sample).collect::<Vec<_>>(),

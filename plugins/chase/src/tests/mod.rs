@@ -6,7 +6,7 @@ mod planner;
 mod reward;
 mod solver;
 
-use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, reply, sql_error};
+use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, problem_with_example, reply, sql_error};
 use syrch_plugin::prelude::*;
 use syrch_plugin::serde_json::{Value as JsonValue, json};
 

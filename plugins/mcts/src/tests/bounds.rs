@@ -167,18 +167,9 @@ fn the_settings_of_prompts_and_results_are_heeded() {
     let prompt = host.model.prompt(0);
     assert!(prompt.contains("task_b") && prompt.contains("41") && !prompt.contains("42"));
 
-    let shortened = |catalog_bytes| {
-        let mut host = FakeHost::default();
-        for _ in 0..4 {
-            host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
-        }
-        let kind =
-            try_solve(&host, Settings { catalog_bytes, ..whole(4, 1, 1) }, &[]).unwrap_err().kind;
-        (host.model.requests().len(), kind)
-    };
-    // 2,100 bytes can be halved, and are at once as far as the small catalog allows.
-    assert_eq!(
-        (shortened(999), shortened(2100)),
-        ((1, FailureKind::Model), (2, FailureKind::Model))
-    );
+    // A prompt that cannot be shortened is not sent again.
+    let mut host = FakeHost::default();
+    host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
+    let failure = try_solve(&host, whole(4, 1, 1), &[]).unwrap_err();
+    assert_eq!((host.model.requests().len(), failure.kind), (1, FailureKind::Model));
 }

@@ -11,7 +11,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_json::{Value as JsonValue, json};
-use syrch_plugin::fakes::{FakeHost, FakeRows, Traced, facts, reply, sql_error};
+use syrch_plugin::fakes::{
+    FakeHost, FakeRows, Traced, facts, problem_with_example, reply, sql_error,
+};
 use syrch_plugin::prelude::*;
 
 use crate::{Progressive, Settings};
@@ -146,10 +148,13 @@ impl Stage {
     }
 
     fn solve_with(&self, parents: &[Parent]) -> Result<Outcome, Failure> {
-        let problem = Problem::new(QUESTION);
+        self.solve_problem(&Problem::new(QUESTION), parents)
+    }
+
+    fn solve_problem(&self, problem: &Problem, parents: &[Parent]) -> Result<Outcome, Failure> {
         Progressive::new(self.settings.clone()).solve(
             self,
-            &problem,
+            problem,
             &catalog(),
             &self.task,
             parents,

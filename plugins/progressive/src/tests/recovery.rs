@@ -249,7 +249,8 @@ fn a_prompt_that_is_too_long_is_shortened() {
     let mut stage = Stage::new(&[]);
     stage.host.model.script(&Generate, Err(LlmError::TooLarge));
     stage.generates(BOTH).runs(BOTH, 2).judges(&[YES]);
-    assert_eq!(stage.answer().unwrap(), BOTH);
+    let outcome = stage.solve_problem(&problem_with_example(QUESTION), &[]).unwrap();
+    assert_eq!(outcome.candidates[0].sql, BOTH);
     // It does not go on for ever.
     let mut stage = Stage::new(&[]);
     for _ in 0..20 {

@@ -22,7 +22,7 @@ mod trace;
 pub use database::{FakeCall, FakeDatabase, FakeRows, facts, sql_error};
 pub use evaluate::FakeEvaluate;
 pub use model::{FakeModel, reply};
-pub use retrieval::FakeRetrieval;
+pub use retrieval::{FakeRetrieval, problem_with_example};
 pub use rewrite::{attempt, plan, rewrites};
 pub use trace::{FakeTrace, Traced};
 

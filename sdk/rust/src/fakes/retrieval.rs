@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::bindings::types::{Corpus, Hit, PortError, RetrievalQuery, Retriever};
+use crate::bindings::types::{Corpus, Hit, PortError, Problem, RetrievalQuery, Retriever};
 
 /// Without a script it finds nothing, and there is no model for embeddings.
 #[derive(Debug, Default)]
@@ -55,4 +55,21 @@ impl FakeRetrieval {
 
 fn key(corpus: &Corpus, retriever: &Retriever) -> String {
     format!("{corpus:?} by {retriever:?}")
+}
+
+/// A question with a solved example, which is left out first where a prompt is too long.
+#[must_use]
+pub fn problem_with_example(question: &str) -> Problem {
+    let payload = serde_json::json!({ "question": "How many?", "sql": "SELECT 0" });
+    let example = Hit {
+        corpus: Corpus::Examples,
+        id: "1".to_owned(),
+        path: "example 1".to_owned(),
+        table: None,
+        column: None,
+        snippet: None,
+        payload: Some(payload.to_string()),
+        score: 1.0,
+    };
+    Problem { hints: vec![example], ..Problem::new(question) }
 }
