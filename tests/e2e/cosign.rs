@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::locked::{Place, component};
 
-/// What stands before the bytes of a public key of ECDSA P-256, in its form of PEM.
+/// The bytes before a public key of ECDSA P-256, in its form of PEM.
 const SPKI: &[u8] = b"\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\
                       \x3d\x03\x01\x07\x03\x42\x00";
 const ISSUER: &str = "https://token.actions.githubusercontent.com";

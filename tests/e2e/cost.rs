@@ -153,7 +153,12 @@ fn arms_that_fill_the_pool_take_nothing_from_others() {
          --format json"
     );
     let said = Said::from_output(
-        place.words(&words).args(["--base-url", &endpoint.url()]).output().unwrap(),
+        place
+            .words(&words)
+            .args(["--base-url", &endpoint.url(), "--trust"])
+            .arg(&plugin)
+            .output()
+            .unwrap(),
     );
     let document: Value =
         serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.all()));

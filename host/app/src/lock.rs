@@ -93,13 +93,11 @@ impl Signer {
 
     /// Returns whether it names a key, or an identity that was verified against a trust root.
     fn is_whole(&self) -> bool {
-        let is_base64 = |key: &String| {
-            let mut letters = key.bytes();
-            let is_digit = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
-            !key.is_empty() && letters.all(is_digit)
-        };
         match (&self.key, &self.identity, &self.issuer) {
-            (Some(key), None, None) => is_base64(key),
+            (Some(key), None, None) => {
+                !key.is_empty()
+                    && key.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
+            }
             (None, Some(_), Some(_)) => self.root.is_some(),
             _ => false,
         }

@@ -84,7 +84,7 @@ async fn choose_statement(reply: Reply, expect: &Shape, inspect: &dyn InspectPor
             Ok(facts) => {
                 let chosen = several.clone().with(statement);
                 let is_clear = !has_rival(&several, statement, &facts, inspect).await;
-                let chosen = if is_clear { chosen } else { chosen.doubted() };
+                let chosen = if is_clear { chosen } else { chosen.into_doubted() };
                 return Reply { parsed: Some(chosen.json()), ..reply };
             }
             Err(error)

@@ -59,7 +59,8 @@ pub(crate) fn apply_evidence(question: &str, problem: &Problem) -> String {
     }
     for (asked, answer) in &problem.answers {
         let is_measure = asked.starts_with(BY_WHAT);
-        let whole = quoted(asked).filter(|_| is_measure).and_then(|term| find_words(&text, term));
+        let whole =
+            first_quoted(asked).filter(|_| is_measure).and_then(|term| find_words(&text, term));
         text = match term_in_doubt(asked, &text).or(whole) {
             Some(term) if asked.starts_with(BY_WHAT) => {
                 replace_word(&text, &term, &add_measure(&term, answer))
@@ -74,11 +75,11 @@ pub(crate) fn apply_evidence(question: &str, problem: &Problem) -> String {
 /// The words whose meaning a clarifying question asks for: the first words that it quotes, if they
 /// are a proper part of the user's question.
 fn term_in_doubt(asked: &str, question: &str) -> Option<String> {
-    part_of(question, quoted(asked)?)
+    part_of(question, first_quoted(asked)?)
 }
 
 /// The first words that a clarifying question quotes.
-fn quoted(asked: &str) -> Option<&str> {
+fn first_quoted(asked: &str) -> Option<&str> {
     asked.split('"').nth(1).map(str::trim)
 }
 

@@ -1,16 +1,18 @@
 //! The host of a guest that runs in a worker process.
 
 use std::collections::VecDeque;
+use std::io;
 
 use tokio::sync::mpsc;
 
-use crate::isolate::Outbox;
+/// Sends a frame to the host. An error says that it is gone.
+pub(crate) type SendFrame = Box<dyn Fn(Vec<u8>) -> io::Result<()> + Send + Sync>;
 
 /// The host's side of a call, as its worker sees it.
 pub(crate) struct Remote {
     /// The number of the call.
     pub(crate) id: u64,
-    outbox: Outbox,
+    send: SendFrame,
     answers: mpsc::UnboundedReceiver<Vec<u8>>,
     /// The handles of the results that are part of the call, in the order in which it needs them.
     handles: VecDeque<u32>,
@@ -19,11 +21,11 @@ pub(crate) struct Remote {
 impl Remote {
     pub(crate) fn new(
         id: u64,
-        outbox: Outbox,
+        send: SendFrame,
         answers: mpsc::UnboundedReceiver<Vec<u8>>,
         handles: Vec<u32>,
     ) -> Self {
-        Self { id, outbox, answers, handles: handles.into() }
+        Self { id, send, answers, handles: handles.into() }
     }
 
     pub(crate) fn next_handle(&mut self) -> wasmtime::Result<u32> {
@@ -32,7 +34,7 @@ impl Remote {
 
     /// Sends the message of a port call to the host, and waits for the answer.
     pub(crate) async fn exchange(&mut self, frame: Vec<u8>) -> wasmtime::Result<Vec<u8>> {
-        self.outbox.send(frame).map_err(|_| host_is_gone())?;
+        (self.send)(frame).map_err(|_| host_is_gone())?;
         self.answers.recv().await.ok_or_else(host_is_gone)
     }
 }

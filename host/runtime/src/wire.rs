@@ -20,7 +20,7 @@ use crate::job::{CallLimits, Description, RoleCall, RoleResult};
 /// The most bytes of a message to a worker.
 pub(crate) const MAX_TO_WORKER: usize = 256 << 20;
 
-/// The most bytes of a message from a worker: what a guest can pass to the host at once, and a head.
+/// The most bytes of a message from a worker: what a guest can pass at once, and a head.
 pub(crate) fn max_to_host(limits: &Limits) -> usize {
     limits.hostcall_bytes.saturating_add(1 << 20)
 }

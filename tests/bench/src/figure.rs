@@ -150,7 +150,9 @@ mod tests {
 
     #[test]
     fn a_bound_itself_is_good_and_no_number_is_not() {
-        let figure = |measured| Figure::new("f", measured, "ms");
+        fn figure(measured: f64) -> Figure {
+            Figure::new("f", measured, "ms")
+        }
         assert_eq!(figure(10.0).at_most(10.0).verdict(), Verdict::Met);
         assert_eq!(figure(10.01).at_most(10.0).verdict(), Verdict::Missed);
         assert_eq!(figure(4.0).at_least(4.0).verdict(), Verdict::Met);

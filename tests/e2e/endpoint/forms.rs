@@ -159,7 +159,9 @@ fn a_statement_is_asked_for_as_a_document_when_the_user_says_so() {
 
 #[test]
 fn an_endpoint_without_structured_output_is_asked_in_words() {
-    let script = || Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95));
+    fn script() -> Script {
+        Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95))
+    }
     for (script, format) in [
         (script(), json!("json_schema")),
         (script().without_json_schema(), json!("json_object")),

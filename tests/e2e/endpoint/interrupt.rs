@@ -115,7 +115,9 @@ fn a_search_with_a_result_ends_with_it() {
 #[test]
 fn what_a_task_under_way_has_found_is_not_lost() {
     let folder = syrch_kit::scratch();
-    let script = || Script::new().times(2, [""], Reply::sql(COUNT, 0.9)).on([""], Reply::hang());
+    fn script() -> Script {
+        Script::new().times(2, [""], Reply::sql(COUNT, 0.9)).on([""], Reply::hang())
+    }
     for strategy in ["repair3of9", "gate3of9", "vote5"] {
         let flags = ["--strategy", strategy, "--max-concurrency", "3"];
         let endpoint = MockEndpoint::start(script());

@@ -291,7 +291,9 @@ fn a_context_of_a_few_hundred_tokens_gets_a_prompt_that_fits() {
 
 #[test]
 fn servers_that_load_stream_or_have_no_system_prompt_answer() {
-    let good = || Script::always(Reply::sql(COUNT, 0.95));
+    fn good() -> Script {
+        Script::always(Reply::sql(COUNT, 0.95))
+    }
     for (script, calls) in [
         (good().loads_for(3), 4),
         (good().only_streams(), 2),

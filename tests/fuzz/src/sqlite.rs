@@ -104,12 +104,12 @@ fn is_read(action: &AuthAction<'_>) -> bool {
     match action {
         AuthAction::Select | AuthAction::Recursive => true,
         AuthAction::Read { table_name, column_name } => {
-            let is = |name: &&str| table_name.eq_ignore_ascii_case(name);
+            let name = table_name.to_lowercase();
             // A subquery of which no column is used is reported like a table.
             let is_subquery = column_name.is_empty()
-                && !OTHERS.iter().any(is)
-                && !table_name.to_lowercase().starts_with("sqlite_");
-            GRANTED.iter().any(is) || is_subquery
+                && !OTHERS.contains(&name.as_str())
+                && !name.starts_with("sqlite_");
+            GRANTED.contains(&name.as_str()) || is_subquery
         }
         AuthAction::Function { function_name } => {
             let name = function_name.to_lowercase();

@@ -66,7 +66,7 @@ struct Noted {
     by_rules: Option<f64>,
     /// The doubts of the offline rules about their statements, by statement.
     doubts: BTreeMap<String, Vec<String>>,
-    /// Whether some reply gave the statement of a task clearly as its answer, by the statement.
+    /// True if some reply gave the statement of a task clearly as its answer, by the statement.
     clear: BTreeMap<(TaskId, String), bool>,
     /// The origins of the statements of metrics, by statement.
     origins: BTreeMap<String, OriginReport>,

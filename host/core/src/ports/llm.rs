@@ -355,7 +355,7 @@ impl SqlReply {
 
     /// Returns the reply with a doubt of its statement.
     #[must_use]
-    pub fn doubted(self) -> Self {
+    pub fn into_doubted(self) -> Self {
         let confidence = self.confidence.unwrap_or(Self::UNCLEAR).min(Self::UNCLEAR);
         Self { confidence: Some(confidence), is_doubted: true, ..self }
     }

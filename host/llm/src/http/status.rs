@@ -498,12 +498,14 @@ mod tests {
             ("prompt is too long", None),
             (r#"{"error":{"code":"context_length_exceeded","message":"too much"}}"#, None),
             (
-                r#"{"object":"error","message":"Range of input length should be [1, 1000]","code":"InvalidParameter"}"#,
+                "{\"object\":\"error\",\"message\":\"Range of input length should be [1, 1000]\",\
+                 \"code\":\"InvalidParameter\"}",
                 None,
             ),
             ("the max input characters is 20000", None),
             (
-                "This model's maximum prompt length is 131072 but the request contains 537812 tokens",
+                "This model's maximum prompt length is 131072 but the request contains 537812 \
+                 tokens",
                 None,
             ),
             (r#"{"error":{"code":"1261","message":"Prompt exceeds max length"}}"#, None),

@@ -189,7 +189,6 @@ mod tests {
         let gets = |name: &str, is_own: bool| {
             !keep(&[(name.into(), "value".into())], &lines, is_own).is_empty()
         };
-        let kept = |name: &str| gets(name, true);
         // Of somebody else's project.
         assert!(gets("COMPANY_NPM", false) && gets("PATH", false));
         assert!(!gets("NPM_TOKEN", false) && !gets("GITHUB_TOKEN", false));
@@ -216,7 +215,7 @@ mod tests {
             "PYENV_VERSION",
             "ProgramFiles",
         ] {
-            assert!(kept(name), "{name}");
+            assert!(gets(name, true), "{name}");
         }
         for name in [
             "NODE_ENV",
@@ -250,7 +249,7 @@ mod tests {
             "RUST_BACKTRACE",
             "MINE",
         ] {
-            assert!(!kept(name), "{name}");
+            assert!(!gets(name, true), "{name}");
         }
     }
 }

@@ -192,11 +192,10 @@ impl Display for OtherSource {
 /// may be a folder, if it brings no program and no package.
 pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, Error> {
     let mut found = Vec::new();
-    let mut add = |file: &'static str, line: String| found.push(OtherSource { file, line });
     let manifest = read_json(&project.folder.join(MANIFEST))?;
     for key in ["overrides", "workspaces", "bundleDependencies", "bundledDependencies"] {
         if manifest.get(key).is_some() {
-            add(MANIFEST, key.to_owned());
+            found.push(OtherSource { file: MANIFEST, line: key.to_owned() });
         }
     }
     let lists = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
@@ -204,7 +203,7 @@ pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, 
         let version = version.as_str().unwrap_or_default().trim();
         let is_plain = is_registry_version(version) || name == SDK && is_own_sdk(project, version)?;
         if !is_plain {
-            add(MANIFEST, format!("{name} {version}"));
+            found.push(OtherSource { file: MANIFEST, line: format!("{name} {version}") });
         }
     }
     let locked = read_json(&project.folder.join(LOCK))?;
@@ -223,14 +222,17 @@ pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, 
         let is_plain = is_of_registry(name, package) && !(is_alias && is_asked);
         if !is_plain && !(name == SDK && is_link_to_sdk(project, package)?) {
             let place = package["resolved"].as_str().or(package["version"].as_str());
-            add(LOCK, format!("{name} {}", place.unwrap_or_default()));
+            found.push(OtherSource {
+                file: LOCK,
+                line: format!("{name} {}", place.unwrap_or_default()),
+            });
         }
     }
     for file in OTHER_LOCKS.into_iter().filter(|file| exists(&project.folder.join(file))) {
-        add(file, "a lock that npm reads".to_owned());
+        found.push(OtherSource { file, line: "a lock that npm reads".to_owned() });
     }
     for line in npmrc::list_others(&project.folder)? {
-        add(npmrc::FILE, line);
+        found.push(OtherSource { file: npmrc::FILE, line });
     }
     Ok(found)
 }

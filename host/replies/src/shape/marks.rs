@@ -6,7 +6,7 @@ const NEAR: usize = 400;
 /// The mark that a reply gives a statement; a greater one is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
-    /// What the reply says not to be the answer.
+    /// A statement that the reply says not to be the answer.
     Refused,
     /// A first draft, or a step on the way.
     Draft,

@@ -145,7 +145,7 @@ fn reply(mut found: Vec<Found>) -> Option<Json> {
     let WrittenStatement { sql, confidence, .. } = best;
     let statements = if statements.len() > 1 { statements } else { Vec::new() };
     let reply = SqlReply { sql, confidence, statements, origin: None, is_doubted: false };
-    Some(if is_doubted { reply.doubted() } else { reply }.json())
+    Some(if is_doubted { reply.into_doubted() } else { reply }.json())
 }
 
 /// The request that a document is, or that stands as a text where a document has its statement.

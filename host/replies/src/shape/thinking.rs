@@ -170,8 +170,8 @@ fn tag(text: &str) -> Option<(&str, bool, usize)> {
         return Some((name, is_close, whole));
     }
     // A statement may compare with a column of such a name, and has blanks or signs about it.
-    let is_name = |c: char| c.is_alphanumeric() || "_-:▁".contains(c);
-    if name.len() != rest.len() || !name.chars().all(is_name) {
+    if name.len() != rest.len() || !name.chars().all(|c| c.is_alphanumeric() || "_-:▁".contains(c))
+    {
         return None;
     }
     let (core, part) = without_end(name);

@@ -27,15 +27,6 @@ pub fn run_worker() -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
-/// The messages of a worker that never starts.
-pub(crate) enum Outbox {}
-
-impl Outbox {
-    pub(crate) fn send(&self, _: Vec<u8>) -> io::Result<()> {
-        match *self {}
-    }
-}
-
 /// The worker of a plugin, which never starts.
 pub(crate) struct Worker(String);
 

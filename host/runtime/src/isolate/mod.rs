@@ -19,7 +19,6 @@ use tokio::sync::Mutex;
 use wasmtime::component::Component;
 
 use self::connection::{Code, Connection, OpenCall};
-pub(crate) use self::outbox::Outbox;
 use crate::LoadError;
 use crate::error::{no_worker, role_error};
 use crate::job::{CallLimits, Description, RoleCall, RoleResult, Used, narrow_limits};

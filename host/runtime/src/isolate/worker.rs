@@ -240,7 +240,8 @@ async fn run(
             Done::new(probed.map(Ended::Probed).map_err(|_| Unfinished::Cancelled))
         }
         Ok(Job::Role { limits, config, handles, call }) => {
-            let remote = Remote::new(id, outbox, answers, handles);
+            let remote =
+                Remote::new(id, Box::new(move |frame| outbox.send(frame)), answers, handles);
             let opened = Session::open(guest, Caller::Host(limits, remote)).await;
             let mut session = match opened {
                 Ok(session) => session,

@@ -79,7 +79,9 @@ impl Decompose {
                 Ok(reply) => reply,
                 // A plan whose requirements have another form is asked for once more in any form.
                 Err(LlmError::Malformed(begins))
-                    if wrong.is_none() && begins.contains("subtasks") =>
+                    if wrong.is_none()
+                        && begins.contains("subtasks")
+                        && begins.contains("requirements") =>
                 {
                     wrong = Some((begins, "it has another form".to_owned()));
                     continue;

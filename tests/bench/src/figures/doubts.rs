@@ -67,7 +67,9 @@ async fn run(settings: Settings, questions: &[&Question]) -> Outcome<Found> {
     let kinds = async |question: &Question, sql: &str| {
         let sql = with_single_quotes(sql, &catalog).unwrap_or_else(|| sql.to_owned());
         let results = run_as_answer(&database, &question.question, &sql).await.ok()?;
-        let kind = |kind: DoubtKind| format!("{kind:?}");
+        fn kind(kind: DoubtKind) -> String {
+            format!("{kind:?}")
+        }
         (results.row_count() > 0)
             .then(|| results.doubts().iter().map(|doubt| kind(doubt.kind)).collect::<Kinds>())
     };

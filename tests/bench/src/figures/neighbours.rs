@@ -182,7 +182,10 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
     let url = endpoint.url();
     // Hostile arms run until this deadline.
     let deadline = ARM_DEADLINE.as_secs().to_string();
+    let trusted = plugin.display().to_string();
     let flags = [
+        "--trust",
+        &trusted,
         "--base-url",
         &url,
         "--model",

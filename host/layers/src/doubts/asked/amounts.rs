@@ -358,12 +358,16 @@ impl Asked<'_> {
         let at = words
             .windows(2)
             .position(|pair| matches!(*pair, ["how", "many"] | ["number" | "count", "of"]))?;
-        let table_of = |at: usize| {
-            let own = [stem(words.get(at)?)];
-            self.catalog.tables.iter().find(|table| stems(&table.name) == own)
-        };
         // `Customer orders` are orders.
-        table_of(at + 2).filter(|_| table_of(at + 3).is_none())
+        let after = words.get(at + 3);
+        self.find_table(words.get(at + 2)?)
+            .filter(|_| after.is_none_or(|word| self.find_table(word).is_none()))
+    }
+
+    /// The table of that name, in the singular or the plural.
+    fn find_table(&self, word: &str) -> Option<&Table> {
+        let own = [stem(word)];
+        self.catalog.tables.iter().find(|table| stems(&table.name) == own)
     }
 
     /// Returns true if each row of the table has one row of the other at most, by foreign keys of

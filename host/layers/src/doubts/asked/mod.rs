@@ -138,7 +138,7 @@ pub(crate) async fn with_doubts(
             let results = &results;
             let asked = Asked { question, outline, facts: &facts, catalog: &catalog, results };
             doubts.extend(asked.doubts());
-            doubts.extend(asked.lost_value(database).await);
+            doubts.extend(asked.find_lost_value(database).await);
         }
         doubts.extend(copied::find(question, &facts, &catalog, query));
         let departures =
@@ -190,8 +190,8 @@ impl Asked<'_> {
             self.other_bound(),
             self.no_groups(),
             self.left_out(),
-            self.lost_year(),
-            self.lost_number(),
+            self.find_lost_year(),
+            self.find_lost_number(),
             self.other_table(),
             self.no_time(),
             self.no_median(),

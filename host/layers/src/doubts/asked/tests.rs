@@ -454,10 +454,10 @@ fn no_more_things_are_counted_than_there_are() {
 
 #[test]
 fn a_superlative_in_the_singular_is_one_row() {
-    let names = columns(&[column("state.name")]);
-    let kinds = |question: &str, normalized: &str| {
+    fn kinds(question: &str, normalized: &str) -> Vec<DoubtKind> {
+        let names = columns(&[column("state.name")]);
         kinds_of(question, &names, &facts(normalized, &["state"], &[]), &[1, 2, 3])
-    };
+    }
     let all = "SELECT name FROM state";
     for question in ["Which state has the most people?", "What is the largest state?"] {
         assert_eq!(kinds(question, all), [DoubtKind::OtherRows], "{question}");

@@ -114,7 +114,7 @@ impl Asked<'_> {
     }
 
     /// The doubt about a value that the question names, where the statement has no condition.
-    pub(super) async fn lost_value(&self, database: &dyn Database) -> Option<Doubt> {
+    pub(super) async fn find_lost_value(&self, database: &dyn Database) -> Option<Doubt> {
         if !self.has_no_condition() || self.results.row_count() == 0 {
             return None;
         }
@@ -197,7 +197,7 @@ impl Asked<'_> {
 
     /// The doubt about a year in which something is, where the statement has no condition and reads
     /// no day.
-    pub(super) fn lost_year(&self) -> Option<Doubt> {
+    pub(super) fn find_lost_year(&self) -> Option<Doubt> {
         let words: Vec<&str> = self.question.words().collect();
         let (_, year) =
             words.windows(2).map(|pair| (pair[0], pair[1])).find(|(before, word)| {
@@ -205,7 +205,7 @@ impl Asked<'_> {
                     word.len() == 4 && word.parse().is_ok_and(|year| (1900..2100).contains(&year));
                 is_year && (WITHIN.contains(before) || BOUNDS.contains(before))
             })?;
-        let reads_all = self.outline.columns.iter().any(|column| *column == Selected::Other);
+        let reads_all = self.outline.columns.contains(&Selected::Other);
         if !self.has_no_condition()
             || reads_all
             || self.facts.columns.iter().any(|column| {
@@ -222,7 +222,7 @@ impl Asked<'_> {
 
     /// The doubt about a number that the question states of a column (`a rating of 5`), which the
     /// statement does not have.
-    pub(super) fn lost_number(&self) -> Option<Doubt> {
+    pub(super) fn find_lost_number(&self) -> Option<Doubt> {
         let words: Vec<&str> = self.question.words().collect();
         let (column, number) = words.windows(3).enumerate().find_map(|(at, three)| {
             let [noun, of, number] = three else { return None };

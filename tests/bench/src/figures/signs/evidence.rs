@@ -404,8 +404,12 @@ impl Database {
         let statements = Parser::parse_sql(&SQLiteDialect {}, sql)?;
         let statement = statements.first().ok_or("no statement")?;
         let reading = self.read(statement);
-        let flag = |is: bool| f64::from(u8::from(is));
-        let count = |count: usize, most: usize| count.min(most) as f64;
+        fn flag(is: bool) -> f64 {
+            f64::from(u8::from(is))
+        }
+        fn count(count: usize, most: usize) -> f64 {
+            count.min(most) as f64
+        }
 
         let asked: BTreeSet<String> = words(question)
             .iter()

@@ -110,7 +110,9 @@ fn note(report: &Report) -> String {
         let why = report.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
         return format!("{}{why}; tried: {}", report.outcome.name(), families(false));
     };
-    let ms = |ns: u64| ns as f64 / 1e6;
+    fn ms(ns: u64) -> f64 {
+        ns as f64 / 1e6
+    }
     let interval = confirmation
         .interval
         .map_or_else(String::new, |(low, high)| format!(", interval {low:.2}–{high:.2}"));
