@@ -13,8 +13,8 @@ const ON_ORDERS: &str = "SELECT COUNT(*) AS n FROM orders \
                          JOIN customers ON customers.id = customer_id WHERE country = 'France'";
 const ON_CUSTOMERS: &str = "SELECT COUNT(orders.id) AS n FROM customers \
                             JOIN orders ON customers.id = customer_id WHERE country = 'France'";
-const ON_PRODUCTS: &str =
-    "SELECT COUNT(*) AS n FROM products JOIN orders ON products.id = product_id";
+const ON_PRODUCTS: &str = "SELECT COUNT(*) AS n FROM products \
+                           JOIN orders ON products.id = product_id WHERE products.id > 0";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM customers WHERE land = 'France'";
 
 fn on(table: &str) -> String {

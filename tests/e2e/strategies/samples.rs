@@ -129,7 +129,8 @@ fn discern_weighs_what_a_popular_mistake_shows() {
     const AGAIN: &str = "SELECT COUNT(id) AS n FROM customers WHERE country = 'Frankreich'";
     const SAID: &[&str] =
         &[MISTAKE, RIGHT, AGAIN, MISTAKE, ALSO, RIGHT, RIGHT, ALSO, RIGHT, RIGHT, RIGHT, RIGHT];
-    let (document, requests) = run_search("discern", samples(SAID));
+    let script = samples(SAID).on([REPAIR], reply_with(RIGHT));
+    let (document, requests) = run_search("discern", script);
     assert_eq!(
         (&document["answer"]["rows"], &document["sql"]),
         (&json!([[3]]), &json!(RIGHT)),

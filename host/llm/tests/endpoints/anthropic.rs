@@ -173,7 +173,6 @@ async fn errors_say_what_to_check_and_when_to_come_back() {
         (400, "it does not take the request; it says: no", Retry::No),
         (401, "an API key, and none is set", Retry::No),
         (404, "check the model `small`", Retry::No),
-        (413, "it does not take the request", Retry::No),
         (500, "the endpoint failed", Retry::Yes),
         (
             529,

@@ -109,7 +109,10 @@ fn refuse_foreign<'a>(
     // The compiler's own headers lie beside those of the probe.
     let own = compiler.list_read(build, &[], &build.folder.join(PROBE_FILE))?;
     let own: Vec<&Path> = own.iter().filter_map(|header| header.parent()).collect();
-    files.map(|file| build.refuse_foreign(compiler.list_read(build, flags, file)?, &own)).collect()
+    for file in files {
+        build.refuse_foreign(compiler.list_read(build, flags, file)?, &own)?;
+    }
+    Ok(())
 }
 
 /// Returns the files after the colon of a rule of make, in which a backslash stands before a space

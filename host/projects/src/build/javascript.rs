@@ -220,7 +220,7 @@ pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, 
         let is_alias = package["name"].as_str().is_some_and(|other| other != name);
         let is_asked = lists.iter().any(|list| manifest[list].get(name).is_some());
         let is_plain = is_of_registry(name, package) && !(is_alias && is_asked);
-        if !is_plain && !(name == SDK && is_link_to_sdk(project, package)?) {
+        if !(is_plain || name == SDK && is_link_to_sdk(project, package)?) {
             let place = package["resolved"].as_str().or(package["version"].as_str());
             found.push(OtherSource {
                 file: LOCK,
