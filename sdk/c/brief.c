@@ -135,7 +135,6 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
       .problem = syrch_prompt_problem(&plain),
       .asked = syrch_prompt_problem(&asked),
       .examples = examples,
-      .example_bytes = EXAMPLES,
       .rest = syrch_built(&out),
       .metric_request = syrch_metric_request(in->problem),
   };
@@ -146,17 +145,24 @@ static syrch_string_t tables(const syrch_brief_t *brief) {
 }
 
 bool syrch_shorten(syrch_brief_t *brief) {
-  bool is_long = brief->catalog_bytes >= 2 * LEAST;
-  syrch_string_t before = tables(brief);
-  while (brief->catalog_bytes >= 2 * LEAST && syrch_equal(tables(brief), before)) brief->catalog_bytes /= 2;
-  brief->example_bytes /= 2;
-  return is_long;
+  if (brief->problem.len > brief->asked.len) {
+    brief->examples.len = 0;
+    brief->problem = brief->asked;
+    return true;
+  }
+  if (brief->facts.len > 0) {
+    brief->facts.len = 0;
+    return true;
+  }
+  size_t before = tables(brief).len;
+  while (brief->catalog_bytes >= 2 * LEAST && tables(brief).len == before) brief->catalog_bytes /= 2;
+  return tables(brief).len < before;
 }
 
 // The solved examples that fit, the most like the question first.
 static syrch_list_example_t shown_examples(const syrch_brief_t *brief) {
   syrch_list_example_t shown = {0};
-  size_t left = brief->example_bytes;
+  size_t left = EXAMPLES;
   for (size_t i = 0; i < brief->examples.len; i++) {
     size_t bytes = brief->examples.ptr[i].question.len + brief->examples.ptr[i].sql.len;
     if (bytes > left) continue;

@@ -69,7 +69,6 @@ typedef struct syrch_brief_t {
   syrch_string_t problem;
   syrch_string_t asked;
   syrch_list_example_t examples;
-  size_t example_bytes;
   syrch_string_t rest;
   // The form of a request for metrics, if the question mentions one.
   syrch_string_t metric_request;
@@ -77,7 +76,8 @@ typedef struct syrch_brief_t {
 
 // Collects the task, its question and the results of its dependencies, with at most `parent_rows` rows of each. It calls `rows.read`.
 syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint32_t parent_rows);
-// Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
+// Makes the prompts shorter: leaves the solved examples out, then the facts about tables, and then halves the catalog; false if there is
+// nothing more to leave out.
 bool syrch_shorten(syrch_brief_t *brief);
 // The request for the next statement, after solved examples as turns. With earlier statements it is a repair.
 syrch_request_t syrch_brief_request(const syrch_brief_t *brief, syrch_list_tried_t tried, uint32_t sample);
