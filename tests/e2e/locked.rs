@@ -43,6 +43,13 @@ impl Place {
         Said::from_output(self.host(words).output().unwrap())
     }
 
+    /// Runs the command with a folder of its own for what it writes.
+    fn run_in(&self, state: &str, words: &[&str], more: &[&str]) -> Said {
+        let mut command = self.host(words);
+        command.env("SYRCH_STATE_DIR", self.path(state)).args(more);
+        Said::from_output(command.output().unwrap())
+    }
+
     pub(crate) fn refuses(&self, words: &[&str], code: i32, parts: &[&str]) {
         let said = self.run(words);
         assert_eq!(said.code, code, "{words:?}: {}", said.all());
@@ -394,6 +401,62 @@ fn a_strategy_file_brings_no_plugin_that_was_not_added() {
         let answer = ask(&["--strategy", file]);
         assert_eq!(answer.code, 0, "{file}: {}", answer.all());
     }
+}
+
+/// A journal names the plugins of its run and the files that were trusted in it, and may be
+/// anybody's.
+#[test]
+fn a_journal_brings_no_plugin_that_was_not_added() {
+    let place = Place::new();
+    let database = shop(&place.path("")).display().to_string();
+    fs::write(place.path("theirs.wasm"), component(2)).unwrap();
+    let flow = "name: b\nflow:\n  start: other\n  nodes:\n    other: {do: solver, settings: \
+                {plugin: theirs.wasm}}\n";
+    fs::write(place.path("flow.yml"), flow).unwrap();
+    for (state, words) in [
+        ("role", ["--solver", "theirs.wasm"].as_slice()),
+        ("flow", &["--strategy", "flow.yml", "--trust", "theirs.wasm"]),
+    ] {
+        let question =
+            ["--llm", "offline", "--db", &database, "-q", "How many customers are there?"];
+        let asked = place.run_in(state, &question, words);
+        assert_eq!(asked.code, 0, "{}", asked.all());
+        let runs = fs::read_dir(place.path(state).join("runs")).unwrap();
+        let journal = runs.map(|entry| entry.unwrap().path()).next().unwrap();
+        let whole = fs::read_to_string(&journal).unwrap();
+        let (header, rest) = whole.split_once('\n').unwrap();
+        let mut header: Value = serde_json::from_str(header).unwrap();
+        header["settings"]["trust"] = json!(["theirs.wasm"]);
+        fs::write(place.path("theirs.jsonl"), format!("{header}\n{rest}")).unwrap();
+        // The same run, killed in the middle.
+        let lines: Vec<&str> = rest.lines().collect();
+        let half = lines[..lines.len() / 2].join("\n");
+        let killed = place.path("killed/runs").join(journal.file_name().unwrap());
+        fs::create_dir_all(place.path("killed/runs")).unwrap();
+        fs::write(&killed, format!("{header}\n{half}\n")).unwrap();
+        for (state, words) in [
+            ("state", ["trace", "replay", "theirs.jsonl"].as_slice()),
+            ("state", &["trace", "replay", "theirs.jsonl", "--strict"]),
+            ("killed", &["--resume", "last"]),
+        ] {
+            let refused = place.run_in(state, words, &[]);
+            assert_eq!(refused.code, 15, "{words:?}: {}", refused.all());
+            for part in [
+                "the journal of the run `",
+                "theirs.wasm`, a plugin that was not added",
+                "plugin add ",
+                "--trust ",
+            ] {
+                assert!(refused.stderr.contains(part), "`{part}` is not in {}", refused.all());
+            }
+            let trusted = place.run_in(state, words, &["--trust", "theirs.wasm"]);
+            assert_eq!(trusted.code, 0, "{words:?}: {}", trusted.all());
+        }
+        fs::remove_file(&killed).unwrap();
+    }
+    assert_eq!(place.run(&["plugin", "add", "theirs.wasm", "--yes"]).code, 0);
+    let replayed = place.run(&["trace", "replay", "theirs.jsonl", "--strict"]);
+    assert_eq!(replayed.code, 0, "{}", replayed.all());
 }
 
 #[test]
