@@ -34,7 +34,7 @@ pub use inspect::{
 pub(crate) use llm::is_zero;
 pub use llm::{
     Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider,
-    Preview, Purpose, Reply, Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage,
+    Obstacle, Preview, Purpose, Reply, Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage,
     WrittenStatement,
 };
 pub use retrieval::{

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use syrch_core::ports::Retry;
+use syrch_core::ports::{Obstacle, Retry};
 use syrch_core::text::clip;
 use syrch_http::retry_after;
 
@@ -83,6 +83,18 @@ impl Said {
             None => return None,
         };
         Some(Self::new(StatusCode::OK, &HeaderMap::new(), error.to_string().as_bytes()))
+    }
+
+    /// The obstacle of an endpoint that works; `None` if it may be at fault itself.
+    pub(super) fn obstacle(&self) -> Option<Obstacle> {
+        Some(match (self.cause, self.status.as_u16()) {
+            (Cause::Credits, _) | (Cause::Other, 402) => Obstacle::Credits,
+            (Cause::Key, _) | (Cause::Other, 401 | 403) => Obstacle::Key,
+            (Cause::Rate, _) | (Cause::Other, 429) => Obstacle::Rate,
+            (Cause::Excess, _) => Obstacle::Size,
+            (Cause::Busy | Cause::Loading, _) | (Cause::Other, 529) => Obstacle::Load,
+            _ => return None,
+        })
     }
 
     /// The greatest number of output tokens that the endpoint allows, if it says that fewer than
