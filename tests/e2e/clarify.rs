@@ -359,6 +359,36 @@ fn no_model_words_a_question_that_nobody_answers() {
     assert_eq!(endpoint.count_of(CLARIFY), 0);
 }
 
+/// A batch and a graded run have nobody to ask, and a question that is expected comes all the same.
+#[test]
+fn no_model_words_a_question_of_a_batch() {
+    let place = Place::new();
+    let shop = shop(place.path());
+    let endpoint = MockEndpoint::start(unsure_until("never"));
+    let line = json!({"id": "a", "question": QUESTION});
+    let mut command = host();
+    command.env("SYRCH_API_KEY", KEY).arg("batch");
+    command.args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url(), "--db"]);
+    let said = Said::from_output(finish(command.arg(&shop), format!("{line}\n")));
+    let reply = said.document(0);
+    assert_eq!(reply["outcome"], "clarification-needed", "{reply:#}");
+    let clarify = &reply["answer"]["clarify"]["question"];
+    assert!(clarify.as_str().unwrap().contains("Nothing fits"), "{reply:#}");
+
+    let suite = place.path().join("suite.jsonl");
+    let db = shop.file_stem().unwrap().to_str().unwrap();
+    let line = json!({"id": "a", "db": db, "question": QUESTION, "expect": "clarify"});
+    std::fs::write(&suite, format!("{line}\n")).unwrap();
+    let mut command = host();
+    command.env("SYRCH_API_KEY", KEY).arg("benchmark").arg(&suite);
+    command.args(["--format", "json", "--llm", "openai", "--model", "mock"]);
+    command.args(["--base-url", &endpoint.url(), "--db"]).arg(place.path());
+    let report = Said::from_output(command.output().unwrap()).document(0);
+    assert_eq!(report["ends"]["clarify"], 1, "{report:#}");
+    assert!(endpoint.count() > 0);
+    assert_eq!(endpoint.count_of(CLARIFY), 0);
+}
+
 /// No acceptable candidate: nothing that could be taken for an answer, in any format.
 #[test]
 fn nothing_acceptable_is_no_answer() {

@@ -16,6 +16,7 @@ use syrch_retrieval::{Index, Sources};
 use syrch_scheduler::Stop;
 
 use crate::context::RunState;
+use crate::error::Outage;
 use crate::host::Host;
 use crate::knowledge::{BuiltIndex, IndexParts, IndexReport, TermsOf};
 use crate::retrieval::ModelEmbedder;
@@ -138,13 +139,15 @@ impl Host {
     }
 
     fn model_error(&self, error: &LlmError) -> Error {
-        let message = match error {
-            LlmError::Unsupported(_) => {
-                "it cannot name business terms; an index needs a language model".to_owned()
-            }
-            error => error.to_string(),
+        let outage = match error {
+            LlmError::Unsupported(_) => Outage {
+                message: "it cannot name business terms; an index needs a language model"
+                    .to_owned(),
+                obstacle: None,
+            },
+            error => Outage::from_error(error),
         };
-        Error::Model { model: self.model.models().into_iter().next().unwrap_or_default(), message }
+        outage.into_error(&self.model.models().into_iter().next().unwrap_or_default())
     }
 
     /// The vectors of all texts that retrieval compares, where there is a model for them.
@@ -174,7 +177,10 @@ impl Host {
         match embedder.embed(&texts).await {
             Ok(vectors) => Ok((texts, vectors)),
             Err(PortError::Budget) => Err(budget_error(run)),
-            Err(error) => Err(Error::Model { model: name, message: error.to_string() }),
+            Err(error) => {
+                let outage = Outage { message: error.to_string(), obstacle: None };
+                Err(outage.into_error(&name))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors before, during and after a search, in the classes that callers distinguish.
 
 use syrch_core::ledger::Exhausted;
-use syrch_core::ports::{DatabaseError, Preview, RowsGrant};
+use syrch_core::ports::{DatabaseError, LlmError, Obstacle, Preview, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
 use syrch_journal::JournalError;
@@ -45,6 +45,8 @@ pub enum Error {
         model: String,
         /// The message of the provider, without any key.
         message: String,
+        /// The obstacle, if the endpoint works.
+        obstacle: Option<Obstacle>,
     },
     /// No built-in plugin has this name.
     #[error("there is no built-in plugin `{name}`")]
@@ -181,6 +183,29 @@ pub enum Error {
     /// An error that is no fault of the caller, such as a thread that cannot be started.
     #[error("{0}")]
     Internal(String),
+}
+
+/// The reason why a model could not be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Outage {
+    pub(crate) message: String,
+    /// The obstacle, if the endpoint works.
+    pub(crate) obstacle: Option<Obstacle>,
+}
+
+impl Outage {
+    pub(crate) fn from_error(error: &LlmError) -> Self {
+        let obstacle = match error {
+            LlmError::Declined { obstacle, .. } => Some(*obstacle),
+            _ => None,
+        };
+        Self { message: error.to_string(), obstacle }
+    }
+
+    pub(crate) fn into_error(self, model: &str) -> Error {
+        let Self { message, obstacle } = self;
+        Error::Model { model: model.to_owned(), message, obstacle }
+    }
 }
 
 impl Error {

@@ -203,6 +203,17 @@ impl Host {
         host.reconfigure()
     }
 
+    /// Returns a host that shares all that this one has opened, and whose searches ask nobody: no
+    /// model words a question whose answer cannot come.
+    ///
+    /// # Errors
+    /// When a setting is out of its range.
+    pub fn without_questions(&self) -> Result<Self, Error> {
+        let mut host = self.clone();
+        Arc::make_mut(&mut host.settings).max_questions = 0;
+        host.reconfigure()
+    }
+
     /// Opens the database and the model and loads the plugins. Nothing is asked and nothing is paid
     /// yet.
     ///

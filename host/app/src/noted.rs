@@ -61,8 +61,8 @@ impl CallObserver for NotedCall {
                     notes.note_doubts(sql, doubts);
                 }
             }
-            Err(LlmError::Unavailable(message)) => {
-                notes.note_model_error(self.call, ticket, message)
+            Err(error @ (LlmError::Unavailable(_) | LlmError::Declined { .. })) => {
+                notes.note_model_error(self.call, ticket, error)
             }
             Err(LlmError::Malformed(_)) => {
                 notes.note_reply();
@@ -73,9 +73,7 @@ impl CallObserver for NotedCall {
                 notes.note_cut(self.call, ticket, *tokens);
                 notes.note_shapeless();
             }
-            Err(error @ LlmError::Overflow(_)) => {
-                notes.note_overflow(self.call, ticket, &error.to_string())
-            }
+            Err(error @ LlmError::Overflow(_)) => notes.note_overflow(self.call, ticket, error),
             Err(LlmError::Missed(message)) => run.missed.note(message),
             _ => {}
         }

@@ -13,6 +13,7 @@ use syrch_core::{Catalog, Dialect, Problem};
 use syrch_layers::{RetriedModel, Retries};
 use syrch_llm::EndpointConfig;
 
+use crate::error::Outage;
 use crate::{Error, Settings};
 
 /// Output tokens of a measured call.
@@ -72,7 +73,7 @@ pub async fn probe_endpoint(settings: &Settings) -> Result<Probe, Error> {
     let client: Arc<dyn ModelProvider> = Arc::new(RetriedModel::new(client, retries));
     measure(client.as_ref())
         .await
-        .map_err(|error| Error::Model { model: model.model.clone(), message: error.to_string() })
+        .map_err(|error| Outage::from_error(&error).into_error(&model.model))
 }
 
 async fn measure(client: &dyn ModelProvider) -> Result<Probe, LlmError> {

@@ -278,10 +278,11 @@ impl RewriterRun {
 pub struct RewriterCalls(Arc<Context>);
 
 impl RewriterCalls {
-    /// The message of the model's endpoint, if no call was answered.
+    /// The error of the model's endpoint, if no call was answered.
     #[must_use]
-    pub fn model_error(&self) -> Option<String> {
-        self.0.notes.model_error()
+    pub fn model_error(&self) -> Option<Error> {
+        let outage = self.0.notes.model_error()?;
+        Some(outage.into_error(&self.0.run.settings.model.model))
     }
 
     /// Calls the rewriter once, with the original statement and the best one. `None` when the run

@@ -301,8 +301,8 @@ impl Attempt {
         if let Some(fault) = broke.into_iter().next() {
             return Err(Error::PluginFailed(fault));
         }
-        if let Some(message) = context.notes.model_error() {
-            return Err(Error::Model { model: context.run.settings.model.model.clone(), message });
+        if let Some(outage) = context.notes.model_error() {
+            return Err(outage.into_error(&context.run.settings.model.model));
         }
         if let Some(outage) = context.notes.outage() {
             return Err(Error::Sql(outage));
@@ -364,7 +364,7 @@ impl Attempt {
                     .reward_failure()
                     .map(|error: RoleError| format!("some candidates were not judged: {error}")),
             );
-            self.warnings.extend(context.notes.model_error());
+            self.warnings.extend(context.notes.model_error().map(|outage| outage.message));
             self.warnings.extend(
                 find_exhausted(context).map(|which| format!("the budget is used up: {which}")),
             );
@@ -510,8 +510,8 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if context.run.event_log.decide_by_time("role-failed", || context.run.clock.is_over()).await {
         return deadline_error(context);
     }
-    if let Some(message) = context.notes.model_error() {
-        return Error::Model { model: context.run.settings.model.model.clone(), message };
+    if let Some(outage) = context.notes.model_error() {
+        return outage.into_error(&context.run.settings.model.model);
     }
     if let Some(outage) = context.notes.outage().filter(|_| failure.kind == FailureKind::Database) {
         return Error::Sql(outage);

@@ -231,6 +231,9 @@ fn reply(got: &Got) -> Result<Value, Value> {
             Ok(document)
         }
         Got::Reply(Err(LlmError::TooLarge | LlmError::Overflow(_))) => Err("too-large".into()),
+        Got::Reply(Err(LlmError::Declined { message, .. })) => {
+            Err(canonical_value(&LlmError::Unavailable(message.clone())))
+        }
         Got::Reply(Err(error)) => Err(canonical_value(error)),
         Got::Rows(Ok(rows)) => {
             Ok(json!({ "columns": rows.columns, "rows": rows.rows, "truncated": rows.truncated }))

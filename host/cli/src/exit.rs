@@ -130,7 +130,14 @@ mod tests {
         assert_eq!(Exit::from_class("none of them"), None);
         let errors = [
             (syrch::Error::Config(String::new()), Exit::Config),
-            (syrch::Error::Model { model: String::new(), message: String::new() }, Exit::Model),
+            (
+                syrch::Error::Model {
+                    model: String::new(),
+                    message: String::new(),
+                    obstacle: None,
+                },
+                Exit::Model,
+            ),
             (
                 syrch::Error::Strategy { role: String::new(), message: String::new() },
                 Exit::NoAnswer,

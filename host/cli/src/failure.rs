@@ -8,7 +8,7 @@ use syrch::journal::JournalError;
 use syrch::plugins::{LoadError, Toolchain};
 use syrch::strategies::StrategyError;
 use syrch::syrch_core::ledger::Exhausted;
-use syrch::syrch_core::ports::{DatabaseError, STARTING};
+use syrch::syrch_core::ports::{DatabaseError, Obstacle, STARTING};
 use syrch::syrch_core::text::either;
 use syrch::syrch_core::{SqlError, SqlErrorKind};
 use syrch_grading::grade::run::RunError;
@@ -122,10 +122,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::Exposed(_) => EXPOSED,
         Error::Database(error) => return database_hint(error),
-        Error::Model { .. } => {
-            "`syrch-host doctor --probe` with the same flags checks the endpoint, and --llm \
-             offline answers without a model"
-        }
+        Error::Model { obstacle, .. } => model_hint(*obstacle),
         Error::UnknownPlugin { name, .. } if Path::new(name).is_dir() => {
             return Some(format!(
                 "`{name}` is a folder: name the component in it, such as {name}/build/NAME.wasm"
@@ -223,6 +220,32 @@ fn hint(error: &Error) -> Option<String> {
         | Error::Internal(_) => return None,
     };
     Some(fixed.to_owned())
+}
+
+/// Returns the advice on a model that cannot be used. An endpoint that works need not be probed.
+fn model_hint(obstacle: Option<Obstacle>) -> &'static str {
+    match obstacle {
+        Some(Obstacle::Credits) => {
+            "pay for more credits where the endpoint is billed, or name another one by --base-url \
+             and --model; --llm offline answers without a model"
+        }
+        Some(Obstacle::Key) => {
+            "SYRCH_API_KEY holds the key, and `syrch-host config --origin` shows where the present \
+             one comes from; --llm offline answers without a model"
+        }
+        Some(Obstacle::Rate | Obstacle::Load) => {
+            "ask again later, or name another endpoint by --base-url and --model; --llm offline \
+             answers without a model"
+        }
+        Some(Obstacle::Size) => {
+            "name a model with higher limits by --model, or another endpoint by --base-url; --llm \
+             offline answers without a model"
+        }
+        None => {
+            "`syrch-host doctor --probe` with the same flags checks the endpoint, and --llm \
+             offline answers without a model"
+        }
+    }
 }
 
 /// Returns the advice on a budget that is used up: the flag that raises it.

@@ -18,7 +18,7 @@ mod tests;
 mod ties;
 mod words;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -230,6 +230,13 @@ impl Seen<'_> {
             }),
             _ => false,
         }
+    }
+
+    /// Returns whether two of its rows are equal, where they are not too many to tell.
+    fn repeats_rows(self) -> bool {
+        let rows = self.0.rows(0, SHOWN + 1);
+        let mut known: HashSet<String> = HashSet::new();
+        rows.len() as u64 <= SHOWN && rows.iter().any(|row| !known.insert(format!("{row:?}")))
     }
 
     /// Returns whether two texts of one column differ in letter case or in blanks around them

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Retry};
+use syrch_core::ports::{
+    LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Obstacle, Retry,
+};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -164,12 +166,13 @@ impl Sending<'_> {
             most,
             "a call took too long beside others: fewer are sent at once from now on"
         );
-        let result = outcome.result.map_err(|error| match error {
-            LlmError::Unavailable(text) => LlmError::Unavailable(format!(
-                "{text}; {calls} calls were in flight: if the server takes one at a time, use \
-                 --max-concurrency 1"
-            )),
-            other => other,
+        let result = outcome.result.map_err(|error| {
+            error.map_outage(|text| {
+                format!(
+                    "{text}; {calls} calls were in flight: if the server takes one at a time, use \
+                     --max-concurrency 1"
+                )
+            })
         });
         ModelOutcome { result, retry: Retry::Yes, ..outcome }
     }
@@ -353,7 +356,8 @@ impl ModelLayer for RatedModel {
             }
             Err(pause) => {
                 let error = format!("the endpoint of `{}` asked to be left alone", route.name);
-                ModelOutcome::unsent(LlmError::Unavailable(error)).retry(Retry::After(pause))
+                let error = LlmError::Declined { obstacle: Obstacle::Rate, message: error };
+                ModelOutcome::unsent(error).retry(Retry::After(pause))
             }
         }
     }

@@ -157,9 +157,8 @@ impl Waited {
 
 fn with_reason(error: LlmError, reason: &str) -> LlmError {
     match error {
-        LlmError::Unavailable(text) => LlmError::Unavailable(format!("{text} ({reason})")),
         LlmError::Other(text) => LlmError::Other(format!("{text} ({reason})")),
-        other => other,
+        other => other.map_outage(|text| format!("{text} ({reason})")),
     }
 }
 

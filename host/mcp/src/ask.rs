@@ -191,7 +191,11 @@ async fn search(
         Err(used_up) => return Ok(Err(Reply::failure(used_up.to_string()))),
     };
     budgets.cost_micros = reservation.most();
-    let host = match server.host().with_budgets(budgets) {
+    let host = server.host().with_budgets(budgets).and_then(|host| match way {
+        Way::Elicit | Way::InputRequired => Ok(host),
+        Way::Text => host.without_questions(),
+    });
+    let host = match host {
         Ok(host) => host,
         Err(error) => return Ok(Err(Reply::error(&error))),
     };

@@ -114,10 +114,7 @@ impl<'a> Driver<'a> {
     fn check_model_reached(&self, optimization: Optimization) -> Result<Optimization, Error> {
         let model_error = self.calls.as_ref().and_then(RewriterCalls::model_error);
         match model_error.filter(|_| optimization.report().outcome == Outcome::NoValidCandidate) {
-            Some(message) => Err(Error::Model {
-                model: self.host.host().settings().model.model.clone(),
-                message,
-            }),
+            Some(error) => Err(error),
             None => Ok(optimization),
         }
     }

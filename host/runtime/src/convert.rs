@@ -312,7 +312,7 @@ impl Conv<wit::llm::LlmError> for port::LlmError {
                 "(cut off at the limit of {tokens} tokens: reply with less) {begins}"
             )),
             Self::Unsupported(text) => To::Unsupported(text),
-            Self::Unavailable(text) => To::Unavailable(text),
+            Self::Unavailable(text) | Self::Declined { message: text, .. } => To::Unavailable(text),
             // The message of a miss is for the user alone.
             Self::Missed(_) => {
                 To::Unavailable("the recording has no answer to this call".to_owned())

@@ -31,7 +31,8 @@ impl RewardRole for ExecutionReward {
                 };
                 let verdict =
                     self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
-                self.settings.with_lacks(verdict, &lacks, required.lenient)
+                let verdict = self.settings.with_lacks(verdict, &lacks, required.lenient);
+                doubt_unread(verdict, &required.unread)
             })
             .collect())
     }
@@ -115,6 +116,22 @@ impl Settings {
             + self.overflow * count_once(shape.is_overflow);
         (1.0 - lost).max(0.0)
     }
+}
+
+/// The verdict where something is required in a form that cannot be read: no statement can be shown
+/// to have it, and none to lack it.
+fn doubt_unread(verdict: Verdict, unread: &[String]) -> Verdict {
+    let mut verdict = verdict;
+    if let Verdict::Accepted(opinion) | Verdict::Rejected(opinion) = &mut verdict
+        && !unread.is_empty()
+    {
+        let named: Vec<String> = unread.iter().map(|text| format!("`{text}`")).collect();
+        let named: Vec<&str> = named.iter().map(String::as_str).collect();
+        opinion.reason +=
+            &format!("; whether it has what {} requires cannot be told", enumerate_names(&named));
+        opinion.score = opinion.score.min(DOUBTED);
+    }
+    verdict
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -135,6 +135,20 @@ fn a_statement_that_lacks_a_filter_is_rejected_by_its_name() {
 }
 
 #[test]
+fn what_cannot_be_read_is_doubted_and_not_refused() {
+    let required =
+        Requirements { unread: vec!["nation: French".into()], ..Requirements::default() };
+    let Verdict::Accepted(opinion) = require(Settings::default(), &required) else {
+        panic!("not accepted")
+    };
+    assert_eq!(opinion.score, 0.25);
+    assert_eq!(
+        opinion.reason,
+        "ran with 1 row; whether it has what `nation: French` requires cannot be told"
+    );
+}
+
+#[test]
 fn what_is_not_grave_lowers_the_score_alone() {
     let required = Requirements {
         dimensions: vec!["country".into(), "city".into()],

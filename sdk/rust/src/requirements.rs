@@ -17,7 +17,7 @@ const AGGREGATIONS: &[&str] = &["aggregation", "aggregations"];
 const FILTERS: &[&str] = &["filters", "filter", "conditions", "condition", "where"];
 const DIMENSIONS: &[&str] = &["dimensions", "dimension", "group_by"];
 const TIMES: &[&str] = &["time_range", "time", "date_range", "period"];
-const OTHERS: &[&str] = &["grain", "lenient", "metric_details", "tables"];
+const OTHERS: &[&str] = &["grain", "lenient", "metric_details", "tables", "unread"];
 /// The keys of a name, a condition in words, and the ends of a range.
 const NAMES: &[&str] = &["name", "column", "field", "attribute", "dimension", "metric", "table"];
 const COLUMNS: &[&str] = &["column", "field", "attribute"];
@@ -71,6 +71,9 @@ pub struct Requirements {
     pub time_range: Option<(String, String)>,
     /// The tables to read.
     pub tables: Vec<String>,
+    /// Further requirements in a form that cannot be read, each as one line. No statement can be
+    /// shown to have them.
+    pub unread: Vec<String>,
     /// True if a statement that lacks something is accepted all the same, since others were tried
     /// in vain.
     pub lenient: bool,
@@ -79,39 +82,23 @@ pub struct Requirements {
 impl Requirements {
     /// Reads what a model or a context states, in any of the forms that models use: a metric is a
     /// name or an object with `name`, a filter a text or an object with `predicate` or `semantic`,
-    /// or with a column, an operator and a value; one thing may stand for a list of one.
+    /// or with a column, an operator and a value; one thing may stand for a list of one. What
+    /// cannot be read, unknown keys included, is [`Self::unread`].
     #[must_use]
     pub fn read(value: &Value) -> Self {
-        Self::read_with_rest(value).0
+        let mut stated = Stated { value, rest: Vec::new() };
+        let required = stated.read();
+        stated.note_unknown_keys();
+        Self { unread: join_unread(required.unread, stated.rest), ..required }
     }
 
-    /// Reads as [`Self::read`] does, and returns beside it what could not be read, each as one
-    /// line.
+    /// Reads what stands beside other things in an object, whose other keys are none of the
+    /// requirements.
     #[must_use]
-    pub fn read_with_rest(value: &Value) -> (Self, Vec<String>) {
+    pub fn read_among(value: &Value) -> Self {
         let mut stated = Stated { value, rest: Vec::new() };
-        let details = stated.list(&["metric_details"], metric);
-        let mut known: Vec<Metric> = Vec::new();
-        for metric in stated.list(METRICS, metric).into_iter().chain(details) {
-            match known.iter_mut().find(|known| known.name == metric.name) {
-                Some(known) => known.aggregation = known.aggregation.take().or(metric.aggregation),
-                None => known.push(metric),
-            }
-        }
-        known.truncate(ITEMS);
-        let time_range = stated.list(TIMES, moments).into_iter().next();
-        let required = Self {
-            metrics: known,
-            aggregation: stated.list(AGGREGATIONS, text).into_iter().next(),
-            filters: stated.list(FILTERS, condition),
-            dimensions: stated.list(DIMENSIONS, read_name),
-            grain: stated.list(&["grain"], read_name).iter().find_map(|text| grain(text)),
-            time_range,
-            tables: stated.list(&["tables"], read_name),
-            lenient: value.get("lenient").and_then(Value::as_bool).unwrap_or(false),
-        };
-        stated.note_unknown_keys();
-        (required, stated.rest)
+        let required = stated.read();
+        Self { unread: join_unread(required.unread, stated.rest), ..required }
     }
 
     /// The requirements in a task's context; `None` without any.
@@ -151,6 +138,7 @@ impl Requirements {
         put("grain", json!(self.grain), self.grain.is_some());
         put("time_range", json!(self.time_range), self.time_range.is_some());
         put("tables", json!(self.tables), !self.tables.is_empty());
+        put("unread", json!(self.unread), !self.unread.is_empty());
         put("lenient", json!(true), self.lenient);
         Value::Object(out)
     }
@@ -175,6 +163,7 @@ impl Requirements {
         );
         parts.extend(self.dimensions.iter().map(|dimension| format!("the dimension {dimension}")));
         parts.extend(self.grain.iter().map(|grain| format!("one row for each {grain}")));
+        parts.extend(self.unread.iter().map(|unread| format!("what `{unread}` says")));
         parts.join(", ")
     }
 }
@@ -188,6 +177,13 @@ pub fn range_words((from, to): &(String, String)) -> String {
         (false, false) if from == to => from.clone(),
         (false, false) => format!("{from} to {to}"),
     }
+}
+
+/// The requirements that could not be read before, and now.
+fn join_unread(mut known: Vec<String>, rest: Vec<String>) -> Vec<String> {
+    known.extend(rest);
+    known.truncate(ITEMS);
+    known
 }
 
 /// A task's context that carries join keys and requirements; `None` if there are neither.
@@ -209,6 +205,34 @@ struct Stated<'v> {
 }
 
 impl Stated<'_> {
+    /// Reads the parts under known keys.
+    fn read(&mut self) -> Requirements {
+        let details = self.list(&["metric_details"], metric);
+        let mut known: Vec<Metric> = Vec::new();
+        for metric in self.list(METRICS, metric).into_iter().chain(details) {
+            match known.iter_mut().find(|known| known.name == metric.name) {
+                Some(known) => known.aggregation = known.aggregation.take().or(metric.aggregation),
+                None => known.push(metric),
+            }
+        }
+        known.truncate(ITEMS);
+        let time_range = self.list(TIMES, moments).into_iter().next();
+        let mut aggregations = self.list(AGGREGATIONS, text).into_iter();
+        let aggregation = aggregations.next();
+        self.rest.extend(aggregations.map(|other| format!("aggregation: {other}")));
+        Requirements {
+            metrics: known,
+            aggregation,
+            filters: self.list(FILTERS, condition),
+            dimensions: self.list(DIMENSIONS, read_name),
+            grain: self.list(&["grain"], read_name).iter().find_map(|text| grain(text)),
+            time_range,
+            tables: self.list(&["tables"], read_name),
+            unread: self.list(&["unread"], text),
+            lenient: self.value.get("lenient").and_then(Value::as_bool).unwrap_or(false),
+        }
+    }
+
     /// The items of the lists under these keys. One item may stand for a list.
     fn list<T>(&mut self, keys: &[&str], read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
         let mut found: Vec<T> = Vec::new();
@@ -223,6 +247,9 @@ impl Stated<'_> {
                     Some(one) => found.push(one),
                     None => self.rest.push(line(&format!("{key}: {item}"), ITEM)),
                 }
+            }
+            if let Some(more) = items.len().checked_sub(ITEMS).filter(|more| *more > 0) {
+                self.rest.push(format!("{key}: {more} more"));
             }
         }
         found.truncate(ITEMS);
@@ -498,8 +525,9 @@ mod tests {
             (json!([{ "name": "n", "op": "<>", "value": "a" }]), "n <> 'a'"),
             (json!([{ "name": "of Spain", "column": "n", "value": "a" }]), "n = 'a'"),
         ] {
-            let (required, rest) = Requirements::read_with_rest(&json!({ "filters": filters }));
-            assert_eq!((required.filters, rest), (vec![read.to_owned()], vec![]), "{filters}");
+            let required = Requirements::read(&json!({ "filters": filters }));
+            let found = (required.filters, required.unread);
+            assert_eq!(found, (vec![read.to_owned()], vec![]), "{filters}");
         }
         let aliased = Requirements::read(&json!({ "where": "a = 1", "conditions": ["b = 2"] }));
         assert_eq!(aliased.filters, ["b = 2", "a = 1"]);
@@ -524,9 +552,9 @@ mod tests {
             (json!(["2023-01", "2023-02", "2023-03"]), "2023-01", "2023-03"),
             (json!("last month"), "last month", "last month"),
         ] {
-            let (required, rest) = Requirements::read_with_rest(&json!({ "time_range": range }));
+            let required = Requirements::read(&json!({ "time_range": range }));
             assert_eq!(required.time_range, Some((from.into(), to.into())), "{range}");
-            assert_eq!(rest, [] as [String; 0]);
+            assert_eq!(required.unread, [] as [String; 0]);
         }
         assert_eq!(range_words(&("2023".into(), "2023".into())), "2023");
     }
@@ -546,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_cannot_be_read_is_returned() {
+    fn all_that_cannot_be_read_is_required() {
         for (stated, rest) in [
             (json!("country = 'Spain'"), vec!["\"country = 'Spain'\""]),
             (json!(["odd"]), vec!["[\"odd\"]"]),
@@ -565,8 +593,17 @@ mod tests {
             (json!({ "only": "Spain", "filters": [] }), vec!["only: \"Spain\""]),
             (json!({ "filters": null, "metrics": "none", "grain": "total", "x": {} }), vec![]),
         ] {
-            assert_eq!(Requirements::read_with_rest(&stated).1, rest, "{stated}");
+            let required = Requirements::read(&stated);
+            assert_eq!(required.unread, rest, "{stated}");
+            assert_eq!(required.is_empty(), rest.is_empty(), "{stated}");
+            assert_eq!(Requirements::read(&required.json()), required, "{stated}");
         }
+        let item = json!({ "id": "A", "filters": 7, "where": "a = 1", "is_atomic": true });
+        let required = Requirements::read_among(&item);
+        assert_eq!(
+            (required.filters, required.unread),
+            (vec!["a = 1".into()], vec!["filters: 7".into()])
+        );
     }
 
     #[test]
@@ -590,7 +627,8 @@ mod tests {
             json!([1]),
             json!({ "metrics": {}, "filters": ["none"], "time_range": [null, ""], "grain": 1 }),
         ] {
-            assert!(Requirements::read(&nonsense).is_empty(), "{nonsense}");
+            let required = Requirements { unread: Vec::new(), ..Requirements::read(&nonsense) };
+            assert!(required.is_empty(), "{nonsense}");
         }
     }
 
@@ -600,6 +638,7 @@ mod tests {
             (0..500).map(|number| format!("x{number} = '{}'", "y".repeat(9000))).collect();
         let required = Requirements::read(&json!({ "filters": filters, "metrics": filters }));
         assert_eq!((required.filters.len(), required.metrics.len()), (ITEMS, ITEMS));
+        assert_eq!(required.unread, ["metrics: 488 more", "filters: 488 more"]);
         assert!(required.json().to_string().len() < 2 * ITEMS * (ITEM + 40));
     }
 

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::client::Client;
 use super::{call, data, meta, server};
+use crate::host;
 
 const QUESTION: &str = "Which is the biggest house?";
 
@@ -93,6 +95,38 @@ fn the_stateless_era_asks_for_input_and_is_called_again() {
     let left = client.ask("tools/call", declined);
     assert_eq!(left["resultType"], "complete");
     assert_eq!(left["structuredContent"]["clarify"]["choices"], json!(["area", "population"]));
+}
+
+/// No model is paid for the words of a question that the client cannot put to its user.
+#[test]
+fn a_model_words_a_question_only_for_a_client_that_can_be_asked() {
+    const WORDS: &str = "What makes a house big?";
+    const CLARIFY: &str = "could not tell what the user means";
+    let folder = syrch_kit::scratch();
+    let town = town(folder.path());
+    let empty = "SELECT name FROM houses WHERE name = 'Ash'";
+    for (capabilities, calls) in [(json!({}), 0), (json!({"elicitation": {}}), 1)] {
+        let script = Script::new().on([CLARIFY], Reply::text(WORDS));
+        let endpoint = MockEndpoint::start(script.on([""], Reply::sql(empty, 0.1)));
+        let mut command = host();
+        command.args(["mcp", "--llm", "openai", "--model", "mock", "--strategy", "single"]);
+        command.args(["--base-url", &endpoint.url(), "--db"]).arg(&town);
+        let mut client = Client::begin(command, capabilities);
+        let id = client.request("tools/call", question());
+        let asked = match calls {
+            0 => client.response(id)["result"].clone(),
+            _ => {
+                let asked = client.next();
+                assert_eq!(asked["params"]["message"], WORDS, "{asked:#}");
+                let reply = json!({"action": "decline"});
+                client.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": reply}));
+                client.response(id)["result"].clone()
+            }
+        };
+        let clarify = &asked["structuredContent"]["clarify"]["question"];
+        assert_eq!(clarify == WORDS, calls > 0, "{asked:#}");
+        assert_eq!(endpoint.count_of(CLARIFY), calls);
+    }
 }
 
 #[test]

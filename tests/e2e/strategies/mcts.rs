@@ -17,8 +17,8 @@ const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customer
                      WHERE country = 'France'";
 const ALSO_RIGHT: &str = "SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id \
                           FROM customers WHERE country = 'France')";
-const REPAIRED: &str = "SELECT COUNT(*) AS n FROM customers \
-                        JOIN orders ON customers.id = customer_id WHERE country = 'France'";
+const REPAIRED: &str = "SELECT SUM(country = 'France') AS n FROM orders \
+                        JOIN customers ON customers.id = orders.customer_id";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 

@@ -111,15 +111,59 @@ fn a_filter_of_another_form_is_repaired_by_its_name() {
     }
 }
 
+/// It is told to the model as it stands, and lowers the confidence in whatever statement comes.
 #[test]
-fn a_requirement_that_cannot_be_read_is_warned_of() {
+fn a_requirement_that_cannot_be_read_is_warned_of_and_doubted() {
+    let flags = ["-P", "clarifier.threshold=1"];
+    for (required, unread) in [
+        (json!({ "nation": "French" }), "nation: \"French\""),
+        (json!({ "filters": 7 }), "filters: 7"),
+        (json!({ "metrics": [[1]] }), "metrics: [1]"),
+        (json!({ "grain": 3 }), "grain: 3"),
+        (json!({ "time_range": true }), "time_range: true"),
+        (json!("the French alone"), "\"the French alone\""),
+    ] {
+        let script =
+            Script::new().on([PLAN], make_plan(&["orders"], required)).on([WRITE], sql(RIGHT));
+        let endpoint = MockEndpoint::start(script);
+        let said = Traced::new().ask(&endpoint, QUESTION, &flags);
+        let note = format!("a requirement of `A` cannot be read: {unread}");
+        assert!(said.stderr.contains(&note), "{}", said.stderr);
+        let document = said.document(0);
+        assert_eq!(document["answer"]["rows"], json!([[3]]), "{document:#}");
+        let confidence = document["confidence"]["calibrated"].as_f64().unwrap();
+        assert!(confidence <= 0.5, "{unread}: {document:#}");
+        assert_eq!(document["tasks"][0]["requirements"]["unread"], json!([unread]));
+        let warnings = document["warnings"].to_string();
+        assert!(warnings.contains("cannot be told"), "{warnings}");
+        let told = endpoint.requests().into_iter().any(|request| {
+            let prompt = request.prompt();
+            prompt.contains(WRITE) && prompt.contains(&format!("what `{unread}` says"))
+        });
+        assert!(told, "{unread}");
+    }
+    let readable = Script::new()
+        .on([PLAN], make_plan(&["orders"], json!({ "filters": [FILTER] })))
+        .on([WRITE], sql(RIGHT));
+    let endpoint = MockEndpoint::start(readable);
+    let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() > 0.5, "{document:#}");
+}
+
+/// A doubt about one part of a question is one about the answer that is made of it.
+#[test]
+fn an_unreadable_requirement_of_a_part_lowers_the_confidence_in_the_whole() {
+    let mut first = subtask("A", "count the customers of France", &[]);
+    first["requirements"] = json!({ "nation": "French" });
+    let second = subtask("B", "double the number of A", &["A"]);
     let script = Script::new()
-        .on([PLAN], make_plan(&["orders"], json!({ "nation": "French" })))
-        .on([WRITE], sql(ALL));
+        .on([PLAN], plan(&[first, second]))
+        .on([WRITE, "double"], sql("SELECT 2 * n AS n FROM task_A"))
+        .on([WRITE], sql("SELECT COUNT(*) AS n FROM customers WHERE country = 'France'"));
     let endpoint = MockEndpoint::start(script);
-    let said = Traced::new().ask(&endpoint, QUESTION, &[]);
-    let note = "a requirement of `A` cannot be read: nation: \"French\"";
-    assert!(said.stderr.contains(note), "{}", said.stderr);
+    let flags = ["-P", "clarifier.threshold=1"];
+    let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
+    assert!(document["confidence"]["calibrated"].as_f64().unwrap() <= 0.5, "{document:#}");
 }
 
 #[test]

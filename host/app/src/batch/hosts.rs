@@ -47,6 +47,8 @@ impl Hosts {
         settings: Settings,
         observer: Arc<dyn Observer>,
     ) -> Result<Self, Error> {
+        // Nobody answers a question that is asked back.
+        let settings = Settings { max_questions: 0, ..settings };
         let shared = Shared::new();
         let url = DatabaseUrl::parse(&settings.database);
         let folder = settings.own_database.is_none().then(|| folder(&url)).flatten();

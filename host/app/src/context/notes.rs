@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use syrch_core::ports::Ticket;
+use syrch_core::ports::{LlmError, Ticket};
 use syrch_core::roles::Role;
 use syrch_core::{
     Candidate, Catalog, Extras, Question, RoleError, SqlError, SqlErrorKind, TaskId, Verdict,
 };
 use syrch_journal::CallId;
 
+use crate::error::Outage;
 use crate::report::{JudgedReport, OriginReport};
 
 /// The subject of a verdict: a statement, and what its solver adds for the reward, such as the step
@@ -55,11 +56,11 @@ struct Noted {
     faults: BTreeMap<CallId, RoleError>,
     failed_rewards: BTreeMap<CallId, RoleError>,
     asks: BTreeMap<CallId, Question>,
-    model_errors: BTreeMap<(CallId, Ticket), String>,
+    model_errors: BTreeMap<(CallId, Ticket), Outage>,
     /// The limits of length at which replies were cut off, before they held what was expected.
     cut_off: BTreeMap<(CallId, Ticket), u32>,
     /// The prompts that did not fit into the model's context.
-    overflows: BTreeMap<(CallId, Ticket), String>,
+    overflows: BTreeMap<(CallId, Ticket), Outage>,
     has_reply: bool,
     is_shapeless: bool,
     /// The greatest confidence with which the offline rules wrote a statement.
@@ -178,8 +179,9 @@ impl Notes {
     }
 
     /// Notes why a call of the model could not be made.
-    pub(crate) fn note_model_error(&self, call: CallId, ticket: Ticket, message: &str) {
-        self.with_noted(|noted| noted.model_errors.insert((call, ticket), message.to_owned()));
+    pub(crate) fn note_model_error(&self, call: CallId, ticket: Ticket, error: &LlmError) {
+        let outage = Outage::from_error(error);
+        self.with_noted(|noted| noted.model_errors.insert((call, ticket), outage));
     }
 
     /// Notes that a reply came, whatever it was.
@@ -217,14 +219,15 @@ impl Notes {
     }
 
     /// Notes that a prompt did not fit into the model's context.
-    pub(crate) fn note_overflow(&self, call: CallId, ticket: Ticket, message: &str) {
-        self.with_noted(|noted| noted.overflows.insert((call, ticket), message.to_owned()));
+    pub(crate) fn note_overflow(&self, call: CallId, ticket: Ticket, error: &LlmError) {
+        let outage = Outage::from_error(error);
+        self.with_noted(|noted| noted.overflows.insert((call, ticket), outage));
     }
 
     /// Returns the error because of which the model could not be used, if that happened: the reason
     /// to report when there is no answer. A prompt that was too long is no reason once a shorter
     /// one had a reply.
-    pub(crate) fn model_error(&self) -> Option<String> {
+    pub(crate) fn model_error(&self) -> Option<Outage> {
         self.with_noted(|noted| {
             let mut overflows = noted.overflows.values().filter(|_| !noted.has_reply);
             noted.model_errors.values().next_back().or(overflows.next_back()).cloned()

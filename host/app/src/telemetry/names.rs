@@ -52,6 +52,7 @@ pub(super) fn model_error_class(error: &LlmError) -> &'static str {
         LlmError::Unsupported(_) => "unsupported",
         LlmError::Cancelled => CANCELLED,
         LlmError::Unavailable(_) => "unavailable",
+        LlmError::Declined { .. } => "declined",
         LlmError::Missed(_) => "missed",
         // The conventions' word for an error without a class.
         LlmError::Other(_) => "_OTHER",

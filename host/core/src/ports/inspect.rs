@@ -144,6 +144,33 @@ pub struct Outline {
     pub cut: Option<Cut>,
     /// True if its WHERE leaves out the rows that a LEFT JOIN makes where there is none.
     pub is_inner: bool,
+    /// The comparisons that each of its rows meets, as its WHERE says.
+    pub all_of: Vec<Comparison>,
+    /// The lists of comparisons of which each of its rows meets one or more.
+    pub any_of: Vec<Vec<Comparison>>,
+    /// The comparisons with values that its rows differ from, whatever else they may meet.
+    pub differing: Vec<Comparison>,
+    /// The rows that it lists several times, if a join may repeat those of the one table that it
+    /// lists.
+    pub repeated: Option<Repeated>,
+}
+
+/// A comparison of a column with a literal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// The column.
+    pub column: ColumnName,
+    /// The literal, without quotes and without the signs of a pattern around it.
+    pub literal: String,
+}
+
+/// Rows of a table that a join repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeated {
+    /// The table.
+    pub table: String,
+    /// A query of a row if a row of the table is repeated.
+    pub rows: String,
 }
 
 /// The rows where a limit cuts an order.

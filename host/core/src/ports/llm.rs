@@ -425,6 +425,14 @@ pub enum LlmError {
     /// The endpoint could not be reached, or failed.
     #[error("{0}")]
     Unavailable(String),
+    /// The endpoint works and turns the user away. A guest gets it as [`Self::Unavailable`].
+    #[error("{message}")]
+    Declined {
+        /// The obstacle.
+        obstacle: Obstacle,
+        /// The words of the endpoint, and what to do.
+        message: String,
+    },
     /// The recording that stands in for a model lacks the call; the text names the nearest call
     /// that it has. It ends the search, and a guest gets only that the model is unavailable, since
     /// the text may quote what the guest must not see.
@@ -433,6 +441,36 @@ pub enum LlmError {
     /// A failure of another kind; the text explains it.
     #[error("{0}")]
     Other(String),
+}
+
+impl LlmError {
+    /// The error with another message, if it is that of an endpoint which serves nothing.
+    #[must_use]
+    pub fn map_outage(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::Unavailable(message) => Self::Unavailable(change(message)),
+            Self::Declined { obstacle, message } => {
+                Self::Declined { obstacle, message: change(message) }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The reason why an endpoint that works turns the user away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Obstacle {
+    /// The user's credits are used up.
+    Credits,
+    /// The key is missing, wrong, or may not do this.
+    Key,
+    /// Too much was asked in a time.
+    Rate,
+    /// The request alone is more than may be asked in a time.
+    Size,
+    /// The endpoint has too much to do, or is not ready yet.
+    Load,
 }
 
 /// The port `llm` of one role call.

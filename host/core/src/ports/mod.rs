@@ -28,13 +28,13 @@ pub use cells::{CellIndex, CellsPort, Match, Sample};
 pub use current_search::{NO_SEARCH, current_search, in_search};
 pub use evaluate::EvaluatePort;
 pub use inspect::{
-    ColumnName, ColumnStats, CompiledMetric, Cut, Definitions, Facts, InspectPort, Literal,
-    OrderKey, Outline, Plan, Selected, Use, UseKind,
+    ColumnName, ColumnStats, Comparison, CompiledMetric, Cut, Definitions, Facts, InspectPort,
+    Literal, OrderKey, Outline, Plan, Repeated, Selected, Use, UseKind,
 };
 pub(crate) use llm::is_zero;
 pub use llm::{
     Estimate, LlmError, LlmPort, Message, ModelCall, ModelLayer, ModelOutcome, ModelProvider,
-    Preview, Purpose, Reply, Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage,
+    Obstacle, Preview, Purpose, Reply, Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage,
     WrittenStatement,
 };
 pub use retrieval::{

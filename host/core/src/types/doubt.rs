@@ -79,6 +79,12 @@ pub enum DoubtKind {
     KeyForName,
     /// The question asks for different values, and the result repeats some.
     NotDistinct,
+    /// Things are listed several times, once for each row that is joined to them.
+    RepeatedThings,
+    /// The question connects conditions by another word than the statement does.
+    OtherConnective,
+    /// The question leaves out other things than the statement does.
+    OtherNegation,
     /// The order puts the other end first than the question asks for.
     OtherEnd,
     /// The question asks for the first rows of an order, and the statement gives others.
@@ -141,6 +147,9 @@ impl DoubtKind {
             | Self::SeveralCounts
             | Self::KeyForName
             | Self::NotDistinct
+            | Self::RepeatedThings
+            | Self::OtherConnective
+            | Self::OtherNegation
             | Self::OtherEnd
             | Self::OtherRows
             | Self::NoOrder
@@ -168,6 +177,9 @@ impl DoubtKind {
                 | Self::SeveralCounts
                 | Self::KeyForName
                 | Self::NotDistinct
+                | Self::RepeatedThings
+                | Self::OtherConnective
+                | Self::OtherNegation
                 | Self::OtherEnd
                 | Self::OtherRows
                 | Self::NoOrder

@@ -141,8 +141,11 @@ async fn store(lead: Lead<'_>, outcome: &ModelOutcome) {
 
 /// Returns whether the same call of another search would have failed with the same error.
 fn is_shared(error: &LlmError) -> bool {
-    use LlmError::{Malformed, Overflow, Refused, Unavailable, Unsupported};
-    matches!(error, Refused(_) | Malformed(_) | Overflow(_) | Unsupported(_) | Unavailable(_))
+    use LlmError::{Declined, Malformed, Overflow, Refused, Unavailable, Unsupported};
+    matches!(
+        error,
+        Refused(_) | Malformed(_) | Overflow(_) | Unsupported(_) | Unavailable(_) | Declined { .. }
+    )
 }
 
 #[async_trait]

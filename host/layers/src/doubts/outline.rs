@@ -20,6 +20,7 @@ impl Judge<'_> {
         doubts.extend(self.doubt_shared_name(outline).await);
         doubts.extend(self.null_aggregate(outline));
         doubts.extend(self.same_columns(outline));
+        doubts.extend(self.doubt_repeated_things(outline).await);
         doubts
     }
 
@@ -123,6 +124,26 @@ impl Judge<'_> {
             one.table, one.column
         );
         Some(Doubt { kind: DoubtKind::SharedName, text })
+    }
+
+    /// The doubt about named things that are listed several times, once for each row that is joined
+    /// to them.
+    async fn doubt_repeated_things(&mut self, outline: &Outline) -> Option<Doubt> {
+        let repeated = outline.repeated.as_ref()?;
+        let mut shown = outline.columns.iter().filter_map(Selected::column);
+        if !shown.any(|column| is_row_name(&column.column)) || !self.results.repeats_rows() {
+            return None;
+        }
+        let count = format!("SELECT count(*) AS n FROM ({}) AS t", repeated.rows);
+        if !self.is_any(count, LONG).await? {
+            return None;
+        }
+        let text = format!(
+            "rows of {} are listed several times, once for each row that is joined to them: \
+             DISTINCT, IN or EXISTS gives each once",
+            repeated.table
+        );
+        Some(Doubt { kind: DoubtKind::RepeatedThings, text })
     }
 
     /// The doubt about an aggregate of no rows.

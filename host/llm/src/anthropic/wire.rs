@@ -116,9 +116,6 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
 
 /// The body that the events of a stream add up to; `None` if they lack its beginning or its end.
 pub(super) fn join_events(events: &[Value]) -> Option<Value> {
-    if let Some(error) = events.iter().find(|event| event["type"] == "error") {
-        return Some(error.clone());
-    }
     let mut body =
         events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
     fn join_deltas(events: &[Value], kind: &str, field: &str) -> String {
@@ -137,11 +134,17 @@ pub(super) fn join_events(events: &[Value]) -> Option<Value> {
     if !input.is_empty() {
         blocks.push(json!({"type": "tool_use", "input": input}));
     }
-    let end = events.iter().rfind(|event| event["type"] == "message_delta")?;
+    let ends: Vec<&Value> =
+        events.iter().filter(|event| event["type"] == "message_delta").collect();
+    ends.last()?;
     body["content"] = blocks.into();
-    body["stop_reason"] = end["delta"]["stop_reason"].clone();
-    if let Some(tokens) = end.pointer("/usage/output_tokens") {
-        body["usage"]["output_tokens"] = tokens.clone();
+    for end in ends {
+        if let Some(reason) = end.pointer("/delta/stop_reason").filter(|it| !it.is_null()) {
+            body["stop_reason"] = reason.clone();
+        }
+        if let Some(tokens) = end.pointer("/usage/output_tokens") {
+            body["usage"]["output_tokens"] = tokens.clone();
+        }
     }
     Some(body)
 }
@@ -329,8 +332,12 @@ mod tests {
             Some((5, 7))
         );
         assert_eq!((join_events(&events[..3]), join_events(&events[1..])), (None, None));
-        let error = json!({"type": "error", "error": {"type": "overloaded_error"}});
-        assert_eq!(join_events(&[events[0].clone(), error.clone()]), Some(error));
+        // Only the tokens come again behind the reason.
+        let again = json!({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}});
+        let answer = super::answer(&join_events(&[&events[..], &[again]].concat()).unwrap(), "m");
+        let answer = answer.unwrap();
+        assert_eq!(answer.stopped, Stopped::Length);
+        assert_eq!(answer.usage.map(|usage| usage.output_tokens), Some(9));
     }
 
     #[test]

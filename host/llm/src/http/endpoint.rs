@@ -200,10 +200,11 @@ impl Endpoint {
         let reason = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
         let name =
             said.status.canonical_reason().map_or_else(String::new, |name| format!(" {name}"));
-        LlmError::Unavailable(format!(
-            "{base} answered {}{name}: {advice}{reason}",
-            said.status.as_str()
-        ))
+        let message = format!("{base} answered {}{name}: {advice}{reason}", said.status.as_str());
+        match said.obstacle() {
+            Some(obstacle) => LlmError::Declined { obstacle, message },
+            None => LlmError::Unavailable(message),
+        }
     }
 
     /// The error for a prompt that is too long for the context, by these words of the endpoint.

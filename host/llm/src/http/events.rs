@@ -19,24 +19,48 @@ pub(super) struct Events {
 /// Returns true if a body is a stream of events.
 pub(super) fn is_stream(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
-    [b"data:".as_slice(), b"event:", b": ", b":\n", b"id:", b"retry:"]
+    // A line that begins with a colon is a comment.
+    [b"data:".as_slice(), b"event:", b":", b"id:", b"retry:"]
         .iter()
         .any(|prefix| start.starts_with(prefix))
 }
 
-/// Reads the documents of a stream. Lines that hold none are skipped, as comments are.
+/// Reads the documents of a stream, each from one line of data or from those of one event. Lines
+/// that hold none are skipped, as comments are.
 pub(super) fn read(body: &[u8]) -> Events {
-    let text = String::from_utf8_lossy(body);
+    let text = String::from_utf8_lossy(body).replace("\r\n", "\n").replace('\r', "\n");
     let mut events = Events::default();
+    let mut event: Vec<&str> = Vec::new();
     for line in text.lines() {
-        let Some(data) = line.strip_prefix("data:").map(str::trim) else { continue };
-        if data == DONE {
-            events.is_ended = true;
-            break;
+        match line.strip_prefix("data:").map(str::trim) {
+            Some(DONE) => {
+                events.is_ended = true;
+                break;
+            }
+            Some(data) => event.push(data),
+            None if line.is_empty() => events.take(&mut event),
+            None => {}
         }
-        events.all.extend(read_leniently(data.as_bytes()));
     }
+    events.take(&mut event);
     events
+}
+
+impl Events {
+    /// Adds the documents of an event: those of its lines, or the one that all of them are.
+    fn take(&mut self, event: &mut Vec<&str>) {
+        let lines = std::mem::take(event);
+        let read: Vec<Option<Value>> =
+            lines.iter().map(|line| read_leniently(line.as_bytes())).collect();
+        let whole = match read.contains(&None) && lines.len() > 1 {
+            true => read_leniently(lines.join("\n").as_bytes()),
+            false => None,
+        };
+        match whole {
+            Some(document) => self.all.push(document),
+            None => self.all.extend(read.into_iter().flatten()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -55,5 +79,14 @@ mod tests {
             Events { all: vec![json!({"a": 1}), json!({"b": 2})], is_ended: true }
         );
         assert!(!read(b"data: {}\n").is_ended);
+        // Lines of one event are one document, and a line may end with a carriage return alone.
+        for body in [
+            b":ok\n\ndata: {\"a\":\ndata: 1}\n\ndata: {\"b\": 2}\n".as_slice(),
+            b": ok\r\rdata: {\"a\": 1}\rdata: {\"b\": 2}\r",
+            b"data: {\"a\": 1}\n\ndata: {\"cut\n\ndata: {\"b\": 2}\n\n",
+        ] {
+            assert!(is_stream(body));
+            assert_eq!(read(body).all, [json!({"a": 1}), json!({"b": 2})]);
+        }
     }
 }

@@ -181,6 +181,11 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// Reads the body of a reply.
     fn read(&self, sent: &Sent<'_>, body: &Body) -> ModelOutcome {
+        if let Body::Events(events) = body
+            && let Some(said) = events.all.iter().find_map(Said::in_reply)
+        {
+            return self.refusal_outcome(sent, &said);
+        }
         let whole;
         let reply = match body {
             Body::Json(reply) => reply,

@@ -10,14 +10,14 @@ use std::time::SystemTime;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use syrch_core::ports::Retry;
+use syrch_core::ports::{Obstacle, Retry};
 use syrch_core::text::clip;
 use syrch_http::retry_after;
 
 use super::cause::{
     ABSENT, Cause, OUTPUT, PASSING, RATE, cause, has_any_of, is_about_key, is_spent, numbers,
 };
-use super::values;
+use super::values::{self, is_given};
 
 /// Bytes of an error that are searched for words.
 const WORDS: usize = 8 << 10;
@@ -61,13 +61,11 @@ impl Said {
 
     /// The error in a body whose status is that of a reply; `None` if it has none.
     pub(super) fn in_reply(body: &Value) -> Option<Self> {
-        fn is_given(value: &&Value) -> bool {
-            !value.is_null() && **value != Value::Bool(false)
-        }
         let choice = body.get("choices").and_then(|choices| choices.get(0));
-        let of_choice = choice.and_then(|choice| choice.get("error")).filter(is_given);
-        let is_flagged = choice.is_some_and(|choice| choice["finish_reason"] == "error");
-        let is_error = body.get("error").filter(is_given).is_some()
+        let of_choice = choice.and_then(|choice| choice.get("error")).filter(|it| is_given(it));
+        let finish = choice.and_then(|choice| choice["finish_reason"].as_str()).unwrap_or_default();
+        let is_flagged = ["error", "fail"].iter().any(|part| finish.to_lowercase().contains(part));
+        let is_error = body.get("error").is_some_and(is_given)
             || body["object"] == "error"
             || body["type"] == "error"
             || body.get(0).is_some_and(|first| first.get("error").is_some())
@@ -83,6 +81,18 @@ impl Said {
             None => return None,
         };
         Some(Self::new(StatusCode::OK, &HeaderMap::new(), error.to_string().as_bytes()))
+    }
+
+    /// The obstacle of an endpoint that works; `None` if it may be at fault itself.
+    pub(super) fn obstacle(&self) -> Option<Obstacle> {
+        Some(match (self.cause, self.status.as_u16()) {
+            (Cause::Credits, _) | (Cause::Other, 402) => Obstacle::Credits,
+            (Cause::Key, _) | (Cause::Other, 401 | 403) => Obstacle::Key,
+            (Cause::Rate, _) | (Cause::Other, 429) => Obstacle::Rate,
+            (Cause::Excess, _) => Obstacle::Size,
+            (Cause::Busy | Cause::Loading, _) | (Cause::Other, 529) => Obstacle::Load,
+            _ => return None,
+        })
     }
 
     /// The greatest number of output tokens that the endpoint allows, if it says that fewer than
@@ -134,8 +144,10 @@ impl Said {
 
 /// Returns true if a body without a reply says something, as servers do of their own failures.
 fn is_message(body: &Value) -> bool {
-    let is_reply = ["choices", "content", "data"].iter().any(|name| body.get(name).is_some());
-    !is_reply && ["detail", "message"].iter().any(|name| body[name].is_string())
+    let mut parts = ["choices", "content", "data"].iter().filter_map(|name| body.get(name));
+    let mut texts = values::ERRORS.iter().filter_map(|place| body.pointer(place));
+    let has_text = texts.any(|text| text.is_string() && is_given(text));
+    !parts.any(is_given) && (has_text || body.pointer("/errors/0").is_some_and(is_given))
 }
 
 /// The codes and types of an error, wherever the usual forms have them.
@@ -337,6 +349,29 @@ mod tests {
             ),
             (json!({"error": "Model is overloaded", "error_type": "overloaded"}), 503, Retry::Yes),
             (json!({"error": {"message": "no such thing"}}), 200, Retry::No),
+            (
+                json!({"choices": [{"finish_reason": "network_error", "message": {}}]}),
+                502,
+                Retry::Yes,
+            ),
+            (
+                json!({
+                    "choices": null, "base_resp": {
+                        "status_code": 1008, "status_msg": "insufficient balance"
+                    }
+                }),
+                402,
+                Retry::No,
+            ),
+            (
+                json!({
+                    "success": false, "result": {}, "errors": [{"code": 1, "message": "rate limit"}]
+                }),
+                429,
+                Retry::Yes,
+            ),
+            (json!({"code": 401, "msg": "the token has expired", "data": null}), 401, Retry::No),
+            (json!({"error_code": 18, "error_msg": "too many requests"}), 429, Retry::Yes),
         ] {
             let said = Said::in_reply(&body).unwrap();
             assert_eq!((said.status.as_u16(), said.retry), (status, retry), "{body}");
@@ -344,6 +379,12 @@ mod tests {
         for fine in [
             json!({"choices": [{"message": {"content": "x"}}], "error": null}),
             json!({"choices": []}),
+            json!({"choices": [{"message": {"content": "x"}}], "error": {}, "msg": "ok"}),
+            json!({"choices": [{"message": {"content": "x"}}], "error": "", "errors": []}),
+            json!({
+                "choices": [{"message": {"content": "x"}}],
+                "base_resp": {"status_code": 0, "status_msg": "success"}
+            }),
         ] {
             assert_eq!(Said::in_reply(&fine), None, "{fine}");
         }

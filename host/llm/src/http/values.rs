@@ -34,7 +34,7 @@ pub(crate) fn holds_statement(shape: &Shape) -> bool {
 /// server.
 pub(crate) fn is_cut_off(reason: &str) -> bool {
     /// Parts of the names that endpoints have for it.
-    const CUT: [&str; 8] = [
+    const CUT: [&str; 12] = [
         "length",
         "max_",
         "limit",
@@ -43,6 +43,10 @@ pub(crate) fn is_cut_off(reason: &str) -> bool {
         "abort",
         "incomplete",
         "insufficient",
+        "cancel",
+        "interrupt",
+        "timeout",
+        "timed_out",
     ];
     let reason = reason.to_lowercase();
     CUT.iter().any(|part| reason.contains(part))
@@ -124,12 +128,35 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// The places of an error, or of its message, in the bodies of the usual forms.
+pub(crate) const ERRORS: [&str; 8] = [
+    "/error",
+    "/errors/0",
+    "/detail",
+    "/message",
+    "/msg",
+    "/error_msg",
+    "/error_message",
+    "/base_resp/status_msg",
+];
+
+/// Returns true if a member says something: nothing, `false` and what is empty do not.
+pub(crate) fn is_given(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    }
+}
+
 /// The message in an error's body, in one of the usual forms; else the whole body.
 pub(crate) fn error_text(body: &[u8]) -> String {
     let message = read_leniently(body).and_then(|value| {
         let value = value.get(0).unwrap_or(&value);
         let error =
-            value.get("error").or_else(|| value.get("detail")).or_else(|| value.get("message"))?;
+            ERRORS.iter().find_map(|place| value.pointer(place).filter(|error| is_given(error)))?;
         let message = self::text(error.get("message").unwrap_or(error));
         // A gateway quotes what its own endpoint says.
         let quoted = error.pointer("/metadata/raw").map(|raw| format!(": {}", self::text(raw)));
@@ -155,6 +182,12 @@ mod tests {
         assert_eq!(error_text(b"{\"detail\":[{\"loc\":1}]}"), "[{\"loc\":1}]");
         assert_eq!(error_text(b"<html>"), "<html>");
         assert_eq!(error_text(b"[{\"error\":{\"message\":\"no\"}}]"), "no");
+        assert_eq!(error_text(b"{\"errors\":[{\"code\":1,\"message\":\"no\"}]}"), "no");
+        assert_eq!(error_text(b"{\"error\":null,\"msg\":\"no\",\"success\":false}"), "no");
+        assert_eq!(
+            error_text(b"{\"base_resp\":{\"status_code\":1008,\"status_msg\":\"no\"}}"),
+            "no"
+        );
         assert_eq!(
             error_text(b"{\"error\":{\"message\":\"failed\",\"metadata\":{\"raw\":\"no\"}}}"),
             "failed: no"
@@ -176,6 +209,9 @@ mod tests {
             "abort",
             "model_context_window_exceeded",
             "insufficient_system_resource",
+            "cancelled",
+            "timeout",
+            "INTERRUPTED",
         ] {
             assert!(is_cut_off(reason) && !is_filtered(reason), "{reason}");
         }

@@ -140,7 +140,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     };
     let message = choice.get("message").filter(|message| message.is_object());
     let refusal = message.and_then(|message| message.get("refusal"));
-    let stopped = stop_reason(refusal, choice.get("finish_reason"));
+    let stopped = stop_reason(refusal, end_reason(choice));
     // Where the end has a reason of its own, there may be no message.
     let message = message.or((stopped != Stopped::Complete).then_some(&Value::Null))?;
     Some(Answer {
@@ -173,9 +173,23 @@ fn tool_calls(message: &Value) -> Vec<String> {
     functions.chain(first).map(|function| read_arguments(function).unwrap_or_default()).collect()
 }
 
-fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
+/// The reason why a choice ended. Gateways add that of their own endpoint: one by which the reply
+/// is not whole counts for more.
+fn end_reason(choice: &Value) -> Option<&str> {
+    let places = ["/finish_reason", "/native_finish_reason", "/finish_details/type"];
+    let reasons: Vec<&str> = places
+        .iter()
+        .filter_map(|place| choice.pointer(place)?.as_str())
+        .filter(|reason| !reason.is_empty())
+        .collect();
+    let mut early =
+        reasons.iter().filter(|reason| values::is_filtered(reason) || values::is_cut_off(reason));
+    early.next().or(reasons.first()).copied()
+}
+
+fn stop_reason(refusal: Option<&Value>, finish: Option<&str>) -> Stopped {
     let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
-    match (refusal, finish.and_then(Value::as_str)) {
+    match (refusal, finish) {
         (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),
         (None, Some(reason)) if values::is_filtered(reason) => {
             Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
@@ -185,27 +199,37 @@ fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
     }
 }
 
-/// The text of a message: a string, or the parts of a list that are text.
+/// The text of a message: a string, a part that is text, or those of a list; of any other value its
+/// JSON, as of a document that a server has read itself.
 fn content(value: Option<&Value>) -> String {
     match value {
+        None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts
-            .iter()
-            .filter(|part: &&Value| {
-                part.get("type")
-                    .and_then(Value::as_str)
-                    .is_none_or(|kind| ["text", "output_text"].contains(&kind))
-            })
-            .filter_map(|part| part.get("text")?.as_str())
-            .collect(),
-        _ => String::new(),
+        Some(Value::Array(parts)) => parts.iter().map(part_text).collect(),
+        Some(part @ Value::Object(_)) if part.get("text").is_some() => part_text(part),
+        Some(other) => other.to_string(),
     }
 }
 
-/// Returns the model's thinking from the fields of a message in which servers keep it apart.
+/// The text of a part of a message; empty for a part of another kind.
+fn part_text(part: &Value) -> String {
+    let kind = part.get("type").and_then(Value::as_str);
+    let is_text = kind.is_none_or(|kind| ["text", "output_text"].contains(&kind));
+    let text = part.get("text").map(|text| text.get("value").unwrap_or(text));
+    let text = text.filter(|_| is_text).unwrap_or(part);
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns the model's thinking from the fields of a message in which servers keep it apart, else
+/// from the parts of its text.
 fn thinking(message: &Value) -> String {
     let fields = ["reasoning_content", "reasoning", "thinking"];
-    fields.iter().find_map(|field| message.get(field)?.as_str()).unwrap_or_default().to_owned()
+    let mut texts = fields.iter().filter_map(|field| message.get(field)?.as_str());
+    if let Some(text) = texts.find(|text| !text.is_empty()) {
+        return text.to_owned();
+    }
+    let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
+    parts.filter_map(|part| part.get("thinking")).map(|thought| content(Some(thought))).collect()
 }
 
 /// Returns true if a report of usage names tokens of thinking.
@@ -241,11 +265,6 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
 
 /// The body that the events of a stream add up to.
 pub(super) fn join_events(events: &[Value], is_ended: bool) -> Option<Value> {
-    if let Some(error) =
-        events.iter().find(|event| event.get("error").is_some_and(|error| !error.is_null()))
-    {
-        return Some(error.clone());
-    }
     let mut sum = Sum::default();
     let mut body = json!({});
     for event in events {
@@ -316,11 +335,7 @@ impl Sum {
                 .flatten()
                 .cloned(),
         );
-        self.finish = choice
-            .get("finish_reason")
-            .filter(|reason| !reason.is_null())
-            .cloned()
-            .or(self.finish.take());
+        self.finish = end_reason(choice).map(Value::from).or(self.finish.take());
     }
 
     fn choice(self) -> Value {
@@ -486,8 +501,30 @@ mod tests {
         assert_eq!(join_events(&events[..4], false), None, "it broke off");
         assert!(join_events(&events[..4], true).is_some());
         assert_eq!(join_events(&[], true), None);
-        let error = json!({"error": {"code": 429}});
-        assert_eq!(join_events(&[events[0].clone(), error.clone()], true), Some(error));
+    }
+
+    #[test]
+    fn a_reason_by_which_a_reply_is_not_whole_counts_for_more() {
+        for (choice, stopped) in [
+            (json!({"finish_reason": "stop", "native_finish_reason": "STOP"}), Stopped::Complete),
+            (
+                json!({"finish_reason": "stop", "native_finish_reason": "MAX_TOKENS"}),
+                Stopped::Length,
+            ),
+            (json!({"finish_reason": null, "native_finish_reason": "length"}), Stopped::Length),
+            (json!({"finish_details": {"type": "max_tokens"}}), Stopped::Length),
+            (json!({"finish_reason": "timeout"}), Stopped::Length),
+            (json!({"finish_reason": "cancelled"}), Stopped::Length),
+            (json!({"finish_reason": 3}), Stopped::Complete),
+        ] {
+            let mut choice = choice;
+            choice["delta"] = json!({"content": "SELECT 1"});
+            let streamed = join_events(&[json!({"choices": [choice]})], true).unwrap();
+            assert_eq!(answer(&streamed, "m").unwrap().stopped, stopped, "{choice}");
+            choice["message"] = choice["delta"].take();
+            let whole = json!({"choices": [choice]});
+            assert_eq!(answer(&whole, "m").unwrap().stopped, stopped, "{choice}");
+        }
     }
 
     #[test]
@@ -538,6 +575,21 @@ mod tests {
             {"type": "thinking", "thinking": []}
         ]);
         assert_eq!(read(json!({"content": parts})).text, "a");
+        let thought = json!([{"type": "text", "text": "SELECT 0"}]);
+        let parts = json!([{"type": "thinking", "thinking": thought}, "SELECT ", "1"]);
+        let apart = read(json!({"content": parts, "reasoning_content": ""}));
+        assert_eq!((apart.text.as_str(), apart.thinking.as_str()), ("SELECT 1", "SELECT 0"));
+        for (content, text) in [
+            (json!({"type": "text", "text": "a"}), "a"),
+            (json!([{"type": "text", "text": {"value": "a", "annotations": []}}]), "a"),
+            (json!({"sql": "SELECT 1"}), "{\"sql\":\"SELECT 1\"}"),
+            (json!(3), "3"),
+            (json!({"type": "image_url"}), "{\"type\":\"image_url\"}"),
+            (json!([{"type": "image_url"}, null, 3]), ""),
+        ] {
+            assert_eq!(read(json!({ "content": content })).text, text, "{content}");
+        }
+        assert_eq!(read(json!({"reasoning_content": "", "reasoning": "b"})).thinking, "b");
         assert_eq!(read(json!({"content": null, "reasoning": "b"})).thinking, "b");
         let tools =
             read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));

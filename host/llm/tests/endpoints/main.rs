@@ -40,7 +40,7 @@ fn call(prompt: &str, expect: Shape) -> ModelCall {
 
 fn unavailable(outcome: &ModelOutcome) -> &str {
     match &outcome.result {
-        Err(LlmError::Unavailable(text)) => text,
+        Err(LlmError::Unavailable(text) | LlmError::Declined { message: text, .. }) => text,
         other => panic!("expected an outage: {other:?}"),
     }
 }

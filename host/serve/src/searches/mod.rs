@@ -478,9 +478,18 @@ impl Searches {
                     },
                     None => problem.into(),
                 };
+                let most = host.settings().max_questions as usize;
                 let (reservation, host) = match self.reserve(&host.settings().budgets) {
                     Ok(reserved) => reserved,
                     Err(problem) => return (Err(problem), false),
+                };
+                let host = match search.asked.answers.len() < most {
+                    true => Ok(host),
+                    false => host.without_questions(),
+                };
+                let host = match host {
+                    Ok(host) => host,
+                    Err(error) => return (Err(error.into()), false),
                 };
                 let callbacks = Callbacks { observer, ask: None };
                 let meter = reservation.meter();

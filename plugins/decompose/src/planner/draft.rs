@@ -45,15 +45,13 @@ pub(crate) fn read_plan(host: &impl PlannerHost, reply: &Reply) -> Option<Vec<St
 
 /// Reads the requirements of a subtask. Those that stand beside `requirements` count as well.
 fn read_requirements(host: &impl PlannerHost, id: &str, item: &Value) -> Requirements {
-    let (mut required, rest) = match item.get("requirements") {
-        Some(stated) => Requirements::read_with_rest(stated),
-        None => Default::default(),
-    };
-    for unread in rest {
+    let mut required = item.get("requirements").map(Requirements::read).unwrap_or_default();
+    let beside = Requirements::read_among(item);
+    required.unread.extend(beside.unread);
+    for unread in &required.unread {
         let note = format!("a requirement of `{}` cannot be read: {unread}", line(id, ID));
         host.note(Level::Warn, &note);
     }
-    let beside = Requirements::read(item);
     let mut tables = beside.tables.clone();
     tables.extend(required.tables.iter().filter(|table| !beside.tables.contains(table)).cloned());
     required.tables = tables;

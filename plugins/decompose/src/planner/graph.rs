@@ -99,6 +99,7 @@ pub(crate) fn fallback(graph: &Graph, problem: &Problem, memo: &Memo) -> Step {
             .collect();
         wished.filters.extend(filters);
         wished.time_range = wished.time_range.or(required.time_range);
+        wished.unread.extend(required.unread);
     }
     let task = Task {
         context: task_context(&[], &wished),

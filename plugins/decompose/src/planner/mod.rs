@@ -112,7 +112,8 @@ impl Decompose {
 /// is another task.
 fn is_bound(task: &Task) -> bool {
     Requirements::from_task(task)
-        .is_some_and(|required| !Requirements { tables: Vec::new(), ..required }.is_empty())
+        .map(|required| Requirements { tables: Vec::new(), unread: Vec::new(), ..required })
+        .is_some_and(|required| !required.is_empty())
 }
 
 fn without_plan(host: &impl PlannerHost, error: &LlmError) -> Result<Option<Draft>, Failure> {

@@ -190,6 +190,107 @@ async fn rows_groups_and_aggregates_are_those_of_the_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn conditions_are_connected_and_negated_as_in_the_question() {
+    let cities = "SELECT s.name FROM states s JOIN cities c ON c.state_id = s.id";
+    assert_doubts(&[
+        (
+            "Which states have more than 5 people and an area below 150?",
+            "SELECT name FROM states WHERE population > 5 OR area < 150",
+            "says `and` between 5 and 150",
+        ),
+        (
+            "Which states have more than 5 people or an area below 150?",
+            "SELECT name FROM states WHERE population > 5 OR area < 150",
+            "",
+        ),
+        (
+            "Which states have more than 2 people or an area below 150?",
+            "SELECT name FROM states WHERE population > 2 AND area < 150",
+            "says `or` between 2 and 150",
+        ),
+        (
+            "Which states have more than 2 people and an area below 150?",
+            "SELECT name FROM states WHERE population > 2 AND area < 150",
+            "",
+        ),
+        (
+            "Which states have the cities Provo and Orem?",
+            &format!("{cities} WHERE c.name IN ('Provo', 'Orem') LIMIT 1"),
+            "says `and` between",
+        ),
+        (
+            "Which cities did neither Ann nor Bob visit?",
+            "SELECT name FROM cities WHERE id NOT IN (SELECT city_id FROM visits WHERE guest = \
+             'Ann' OR guest = 'Bob')",
+            "",
+        ),
+        (
+            "Which states have no city named Provo?",
+            &format!("{cities} WHERE c.name <> 'Provo'"),
+            "has no row of cities with Provo",
+        ),
+        (
+            "Which states have no city named Provo?",
+            "SELECT name FROM states WHERE id NOT IN (SELECT state_id FROM cities WHERE name = \
+             'Provo')",
+            "",
+        ),
+        (
+            "Which cities are not in Utah?",
+            "SELECT c.name FROM cities c JOIN states s ON s.id = c.state_id WHERE s.name <> 'Utah'",
+            "",
+        ),
+        (
+            "Which states have no cities?",
+            "SELECT name FROM states WHERE id NOT IN (SELECT state_id FROM cities WHERE budget = \
+             10)",
+            "leaves out what has any",
+        ),
+        (
+            "Which states have cities?",
+            "SELECT name FROM states WHERE id NOT IN (SELECT state_id FROM cities WHERE height > \
+             500)",
+            "the question leaves nothing out",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn things_are_listed_once() {
+    let joined = "SELECT c.name FROM cities c JOIN visits v ON v.city_id = c.id";
+    assert_doubts(&[
+        ("Which cities were visited?", joined, "rows of cities are listed several times"),
+        ("Which cities were visited?", &format!("{joined} GROUP BY c.id"), ""),
+        ("Which cities were visited?", &joined.replace("SELECT", "SELECT DISTINCT"), ""),
+        ("Which cities did Ann visit?", &format!("{joined} WHERE v.guest = 'Ann'"), ""),
+        ("Which city did each visit lead to?", joined, ""),
+        ("What are the names of the cities?", "SELECT name FROM cities", ""),
+        ("Who visited which city?", &joined.replace("c.name", "c.name, v.guest"), ""),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_of_joined_rows_that_meet_a_condition_is_no_repetition() {
+    let from = "FROM visits v JOIN cities c ON c.id = v.city_id";
+    for count in [
+        "SUM(c.name = 'Lima')",
+        "SUM(CASE WHEN c.name = 'Lima' THEN 1 ELSE 0 END)",
+        "COUNT(CASE WHEN c.name = 'Lima' THEN 1 END)",
+        "COUNT(*) FILTER (WHERE c.name = 'Lima')",
+        "SUM(IIF(c.name = 'Lima', 1, 0))",
+        "TOTAL(c.name LIKE 'Lim%' AND c.budget > 20)",
+    ] {
+        let sql = format!("SELECT {count} AS n {from}");
+        assert_doubts(&[("How many visits did Lima get?", &sql, "")]).await;
+    }
+    let budget = format!("SELECT SUM(c.budget) {from}");
+    let question = "What is the total budget of the visited cities?";
+    assert_doubts(&[(question, &budget, "SUM takes rows of cities.budget several times")]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_the_question_names_is_used() {
     assert_doubts(&[
         ("How many cities are in Ohio?", "SELECT COUNT(*) FROM cities", "names ohio, a value of"),

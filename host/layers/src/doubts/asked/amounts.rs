@@ -328,7 +328,10 @@ impl Asked<'_> {
         let rows = table.row_estimate?;
         // Each row of the table has one group of these at most.
         if !self.outline.groups.iter().all(|group| match group {
-            Selected::Column(column) => self.has_one(table, &column.table),
+            Selected::Column(column) => {
+                let other = self.catalog.table(&column.table);
+                other.is_some_and(|other| self.has_one(table, other))
+            }
             Selected::Aggregate { .. } | Selected::Other => false,
         }) {
             return None;
@@ -353,7 +356,7 @@ impl Asked<'_> {
     }
 
     /// The table whose rows the question counts: `how many orders`, `the number of orders`.
-    fn find_counted_table(&self) -> Option<&Table> {
+    pub(super) fn find_counted_table(&self) -> Option<&Table> {
         let words: Vec<&str> = self.question.words().collect();
         let at = words
             .windows(2)
@@ -372,7 +375,7 @@ impl Asked<'_> {
 
     /// Returns true if each row of the table has one row of the other at most, by foreign keys of
     /// which no two lead to the same table: a flight has two airports.
-    fn has_one(&self, table: &Table, other: &str) -> bool {
+    pub(super) fn has_one(&self, table: &Table, other: &Table) -> bool {
         let mut known: Vec<&Table> = self.catalog.table(&table.name).into_iter().collect();
         let mut next = 0;
         while let Some(table) = known.get(next).copied() {
@@ -388,8 +391,7 @@ impl Asked<'_> {
                 known.push(parent);
             }
         }
-        let other = self.catalog.table(other);
-        other.is_some_and(|other| known.iter().any(|known| std::ptr::eq(*known, other)))
+        known.iter().any(|known| std::ptr::eq(*known, other))
     }
 
     /// The doubt about a count without DISTINCT where different things are to be counted.

@@ -5,10 +5,12 @@
 //! question's words alone or says nothing.
 
 mod amounts;
+mod connective;
 mod constant;
 mod copied;
 mod first;
 mod measure;
+mod negation;
 mod question;
 #[cfg(test)]
 mod tests;
@@ -18,10 +20,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use syrch_core::ports::{ColumnName, Database, Definitions, Facts, Outline, Selected, SqlQuery};
-use syrch_core::{Catalog, Column, Doubt, DoubtKind, ResultSet, Table, Value};
+use syrch_core::{Catalog, Column, Doubt, DoubtKind, ResultSet, Table};
 use syrch_words::stem;
 
-use super::SHOWN;
+use super::Seen;
 use super::joins::Side;
 use super::kinds::Stored;
 pub(crate) use question::Question;
@@ -130,6 +132,7 @@ pub(crate) async fn with_doubts(
     let read = async { Some((database.check(query).await.ok()?, database.catalog().await.ok()?)) };
     let Some((facts, catalog)) = read.await else { return results };
     let mut doubts: Vec<Doubt> = Vec::new();
+    let mut known = results.doubts().to_vec();
     if let Some(doubt) = constant::find(question, &facts, &catalog, query, database).await {
         // Nothing else about such a result matters.
         doubts.push(doubt);
@@ -137,6 +140,9 @@ pub(crate) async fn with_doubts(
         if let Some(outline) = &facts.outline {
             let results = &results;
             let asked = Asked { question, outline, facts: &facts, catalog: &catalog, results };
+            if asked.asks_for_each() {
+                known.retain(|doubt| doubt.kind != DoubtKind::RepeatedThings);
+            }
             doubts.extend(asked.doubts());
             doubts.extend(asked.find_lost_value(database).await);
         }
@@ -150,11 +156,11 @@ pub(crate) async fn with_doubts(
                 .map(|text| Doubt { kind: DoubtKind::OtherDefinition, text }),
         );
     }
-    if doubts.is_empty() {
+    if doubts.is_empty() && known.len() == results.doubts().len() {
         return results;
     }
-    let all = results.doubts().iter().cloned().chain(doubts).collect();
-    Arc::new(results.as_ref().clone().with_doubts(all))
+    known.extend(doubts);
+    Arc::new(results.as_ref().clone().with_doubts(known))
 }
 
 /// A result with its statement's outline and the question that it is to answer.
@@ -176,6 +182,8 @@ impl Asked<'_> {
             self.several_counts(),
             self.key_for_name(),
             self.not_distinct(),
+            self.other_connective(),
+            self.doubt_negation(),
             self.other_end(),
             self.other_time(),
             self.other_rows(),
@@ -304,13 +312,7 @@ impl Asked<'_> {
     }
 
     fn not_distinct(&self) -> Option<Doubt> {
-        let rows = self.results.row_count();
-        if !self.lists_different() || !(2..=SHOWN).contains(&rows) {
-            return None;
-        }
-        let rows = self.results.rows(0, SHOWN);
-        let mut known: HashSet<String> = HashSet::new();
-        if rows.iter().all(|row: &Vec<Value>| known.insert(format!("{row:?}"))) {
+        if !self.lists_different() || !Seen(self.results).repeats_rows() {
             return None;
         }
         let text = "the question asks for different values, and rows of the result are repeated"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Schema};
-use syrch_core::ports::{ColumnName, OrderKey};
+use syrch_core::ports::{ColumnName, Comparison, OrderKey};
 use syrch_core::{Dialect, ForeignKey};
 
 use super::*;
@@ -718,4 +718,137 @@ fn rows_that_are_asked_for_are_not_left_out() {
     assert_eq!(joined("JOIN"), [DoubtKind::InnerJoin]);
     assert_eq!(joined("LEFT JOIN"), []);
     assert_none("Show each state with its number of large cities.", &outline);
+}
+
+fn compare(path: &str, literal: &str) -> Comparison {
+    Comparison { column: column(path).column().cloned().unwrap(), literal: literal.into() }
+}
+
+#[test]
+fn conditions_are_connected_as_in_the_question() {
+    fn list(all: &[(&str, &str)]) -> Vec<Comparison> {
+        all.iter().map(|(path, it)| compare(path, it)).collect()
+    }
+    fn states(any_of: &[&[(&str, &str)]], all_of: &[(&str, &str)]) -> Outline {
+        Outline {
+            any_of: any_of.iter().map(|any| list(any)).collect(),
+            all_of: list(all_of),
+            ..columns(&[column("state.name")])
+        }
+    }
+    fn kinds(question: &str, outline: &Outline, sql: &str) -> Vec<DoubtKind> {
+        kinds_of(question, outline, &facts(sql, &["state", "city"], &[]), &[7])
+    }
+    let either = states(&[&[("state.population", "100"), ("state.area", "5")]], &[]);
+    let or = "SELECT name FROM state WHERE population > 100 OR area < 5";
+    for question in [
+        "Which states have a population above 100 and an area below 5?",
+        "Which states have an area below 5 but more than 100 inhabitants?",
+    ] {
+        assert_eq!(kinds(question, &either, or), [DoubtKind::OtherConnective], "{question}");
+    }
+    for question in [
+        "Which states have a population above 100 or an area below 5?",
+        "Show states with a population above 100 and those with an area below 5.",
+        "Which states with more than 100 inhabitants are small and large?",
+    ] {
+        assert_eq!(kinds(question, &either, or), [], "{question}");
+    }
+    // The cities of a state are several, and a city has one name.
+    let named = &[("city.city_name", "Rome"), ("city.city_name", "Paris")][..];
+    let question = "Which states have cities named Rome and Paris?";
+    let sql = "SELECT name FROM state JOIN city WHERE city_name IN ('Rome', 'Paris')";
+    assert_eq!(kinds(question, &states(&[named], &[]), sql), [DoubtKind::OtherConnective]);
+    let counted = format!("{sql} GROUP BY name HAVING count(*) = 2");
+    assert_eq!(kinds(question, &states(&[named], &[]), &counted), []);
+    let cities = Outline { columns: vec![column("city.city_name")], ..states(&[named], &[]) };
+    assert_eq!(kinds("Which cities are named Rome and Paris?", &cities, sql), []);
+    // One text in any column.
+    let anywhere = &[("state.name", "Rome"), ("city.city_name", "Rome"), ("state.area", "5")][..];
+    assert_eq!(kinds("States of Rome and 5", &states(&[anywhere], &[]), or), []);
+
+    let both = states(&[], &[("state.population", "100"), ("state.area", "5")]);
+    let and = "SELECT name FROM state WHERE population > 100 AND area < 5";
+    let question = "Which states have a population above 100 or an area below 5?";
+    assert_eq!(kinds(question, &both, and), [DoubtKind::OtherConnective]);
+    let other = format!("{and} UNION SELECT name FROM state");
+    assert_eq!(kinds(question, &both, &other), []);
+    for question in [
+        "Which states have a population above 100 and an area below 5?",
+        "Which states have a population of 100 or more in an area of 5?",
+        "Which states have a population of 100 or better in an area of 5?",
+        "Which states have a population above 100 in March or April in an area of 5?",
+    ] {
+        assert_eq!(kinds(question, &both, and), [], "{question}");
+    }
+}
+
+#[test]
+fn what_has_none_is_not_what_has_another() {
+    fn kinds(question: &str, shown: &str, literal: &str) -> Vec<DoubtKind> {
+        let shown = match shown {
+            "*" => count(),
+            path => column(path),
+        };
+        let differing = vec![compare("city.city_name", literal)];
+        let outline = Outline { differing, relations: 2, ..columns(&[shown]) };
+        let sql = "SELECT name FROM state JOIN city WHERE city_name <> 'Rome'";
+        kinds_of(question, &outline, &facts(sql, &["state", "city"], &[]), &[7])
+    }
+    for (question, shown) in [
+        ("Which states have no city named Rome?", "state.name"),
+        ("How many states don't have any cities like Rome?", "*"),
+        ("Show all states except for those with a city named Rome.", "city.state_id"),
+        ("Which states did not found Rome?", "state.name"),
+        ("Which states never had Rome?", "state.name"),
+    ] {
+        assert!(kinds(question, shown, "Rome").contains(&DoubtKind::OtherNegation), "{question}");
+    }
+    for (question, shown, literal) in [
+        // A state has one state, and the city was named before.
+        ("Which visits were not made in the city of Rome?", "visit.day", "Rome"),
+        ("Which states have a city that is not Rome?", "state.name", "Rome"),
+        ("Which states have not only the city Rome?", "state.name", "Rome"),
+        ("Which states have something that is not Rome?", "state.name", "Rome"),
+        ("Which states have no city named Rome?", "state.name", "Paris"),
+        ("Which states have a city named Rome?", "state.name", "Rome"),
+    ] {
+        assert_eq!(kinds(question, shown, literal), [], "{question}");
+    }
+}
+
+#[test]
+fn as_much_is_left_out_as_the_question_says() {
+    fn kinds(question: &str, condition: &str) -> Vec<DoubtKind> {
+        let names = columns(&[column("state.name")]);
+        let sql = format!("SELECT name FROM state WHERE StateId {condition}");
+        let subqueries = vec!["SELECT state_id FROM city".to_owned()];
+        let facts = Facts { subqueries, ..facts(&sql, &["state", "city"], &[]) };
+        kinds_of(question, &names, &facts, &[7])
+    }
+    let large = "NOT IN (SELECT state_id FROM city WHERE population = 5)";
+    for (question, condition) in [
+        ("Which states have a city with a population of 5?", large),
+        ("List all states with cities.", "NOT IN (SELECT state_id FROM city)"),
+        ("Which states have no cities?", large),
+        ("Which states do not have any city yet?", large),
+        ("Which states were never populated?", large),
+    ] {
+        assert_eq!(kinds(question, condition), [DoubtKind::OtherNegation], "{question}");
+    }
+    let all = "NOT IN (SELECT state_id FROM city)";
+    for (question, condition) in [
+        ("Which states have no city with a population of 5?", large),
+        ("Which states have no small city?", large),
+        ("Which states have no five cities?", large),
+        ("Which states have no cities?", all),
+        ("Which states have no cities?", "NOT IN (SELECT state_id FROM city WHERE capital = 1)"),
+        ("Which states have no cities?", "NOT IN (SELECT state_id FROM city WHERE c.id = 5)"),
+        ("Which states are unpopulated?", all),
+        ("Which states lack cities?", all),
+        ("Which states have all cities?", all),
+        ("Welche Staaten haben keine Stadt?", all),
+    ] {
+        assert_eq!(kinds(question, condition), [], "{question}");
+    }
 }

@@ -6,19 +6,22 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, OrderBy,
-    OrderByKind, Select, TableFactor, visit_expressions,
+    OrderByKind, Select, TableFactor, UnaryOperator, Visit, visit_expressions,
 };
 use syrch_core::Table;
-use syrch_core::ports::{Use, UseKind};
+use syrch_core::ports::{Repeated, Use, UseKind};
 
 use super::super::resolver::{Resolver, constraint};
 use super::super::scope::{Scope, Source, same};
+use super::SAME_NUMBER;
 use super::beside::{Named, determine_columns, expression, is_aggregate, resolve_reference};
 use super::plain::{Place, arguments, calls, conditions, is_distinct, is_one_of, locate, name};
 use crate::carry;
 
 /// Aggregates that count each row of a table as often as a join repeats it.
 const WEIGHED: [&str; 4] = ["avg", "mean", "sum", "total"];
+/// Functions that choose between values by a condition, their first argument.
+const CHOICES: [&str; 3] = ["if", "iff", "iif"];
 /// Aggregates of one statement that are looked at.
 const LOOKED_AT: usize = 16;
 /// Bytes of a query of repeated rows.
@@ -31,6 +34,14 @@ struct Joined<'j> {
     shown: String,
     /// The name that qualifies its columns, as the statement writes it.
     written: String,
+}
+
+impl Joined<'_> {
+    /// The columns of its primary key, where it is the source with that number.
+    fn name_key(&self, source: usize) -> BTreeSet<Named> {
+        let keys = self.table.primary_key.iter();
+        keys.map(|key| (source, self.shown.clone(), key.to_lowercase())).collect()
+    }
 }
 
 /// The uses of one SELECT whose FROM holds several tables of the catalog, and nothing else.
@@ -258,18 +269,16 @@ fn find_repeated(
     let mut uses = Vec::new();
     for function in shown.iter().flat_map(|expr| aggregates(expr)).take(LOOKED_AT) {
         let [argument] = arguments(&function)[..] else { continue };
-        let places: Vec<Place> = find_values(argument)
+        let taken: Vec<Place> = find_values(argument)
             .into_iter()
             .flat_map(|value| places(value, scopes))
             .filter(|place| place.source.is_some())
             .collect();
-        let valued: Vec<Named> = places.iter().cloned().filter_map(to_named).collect();
+        let valued: Vec<Named> = taken.iter().cloned().filter_map(to_named).collect();
         // Of several tables, that of which each row has one of the others.
-        let Some((place, source, known)) = places.iter().find_map(|place| {
+        let Some((place, source, known)) = taken.iter().find_map(|place| {
             let source = place.source.filter(|at| !tables[*at].table.primary_key.is_empty())?;
-            let Joined { table, shown, .. } = &tables[source];
-            let keys = table.primary_key.iter();
-            let key = keys.map(|key| (source, shown.clone(), key.to_lowercase())).collect();
+            let key = tables[source].name_key(source);
             let known = determine_columns(key, select, scopes, resolver.catalog);
             valued.iter().all(|named| known.contains(named)).then_some((place, source, known))
         }) else {
@@ -289,35 +298,19 @@ fn find_repeated(
         let is_beside = measured.iter().any(is_other) && !bare.iter().any(is_other);
         let is_alone = !read.iter().any(is_other) && (!is_count || groups.is_empty());
         // Of one row in each group, the mean is its value, and the count that of the joined rows.
-        let is_group_of_one = keys
-            .iter()
-            .all(|key| of_group.contains(&(source, table.shown.clone(), key.to_lowercase())));
+        let is_group_of_one = table.name_key(source).is_subset(&of_group);
         let is_of_one = is_group_of_one && !is_one_of(&name(&function), &["sum", "total"]);
-        // A CASE may choose by what repeats the rows.
-        let chooses_by_other = named(argument).any(|named| is_other(&named));
+        // A CASE or a FILTER may choose by what repeats the rows.
+        let mut chosen_by = places(&function, scopes).into_iter().filter_map(to_named);
+        let chooses_by_other = chosen_by.any(|named| is_other(&named));
         if is_of_one
             || chooses_by_other
             || !(is_alone || is_beside)
-            || tables.iter().enumerate().all(|(number, table): (usize, &Joined<'_>)| {
-                let key = &table.table.primary_key;
-                !key.is_empty()
-                    && key.iter().all(|key| {
-                        known.contains(&(number, table.shown.clone(), key.to_lowercase()))
-                    })
-            })
+            || is_each_known(tables, &known)
         {
             continue;
         }
-        let rows = repeats(
-            resolver,
-            select,
-            &groups,
-            &keys
-                .iter()
-                .map(|key| format!("{}.{}", table.written, resolver.catalog.dialect.quote(key)))
-                .collect::<Vec<_>>()
-                .join(", "),
-        );
+        let rows = repeats(resolver, select, &groups, table);
         uses.extend(rows.map(|rows| Use {
             table: place.origin.table.clone(),
             column: place.origin.column.clone(),
@@ -329,14 +322,113 @@ fn find_repeated(
     uses
 }
 
-/// The expressions of which an aggregate takes the values: the results of a CASE, or all of it.
+/// Returns true if each table has one row, with a key, where those columns have one value.
+fn is_each_known(tables: &[Joined<'_>], known: &BTreeSet<Named>) -> bool {
+    tables.iter().enumerate().all(|(source, table)| {
+        !table.table.primary_key.is_empty() && table.name_key(source).is_subset(known)
+    })
+}
+
+/// The rows of the table that a SELECT lists, where a join may repeat them and nothing that may
+/// differ between the repeated ones is shown.
+pub(super) fn read_repeated(
+    resolver: &Resolver<'_>,
+    select: &Select,
+    order: Option<&OrderBy>,
+    scopes: &[Scope],
+) -> Option<Repeated> {
+    let is_grouped = match &select.group_by {
+        GroupByExpr::Expressions(groups, modifiers) => !groups.is_empty() || !modifiers.is_empty(),
+        GroupByExpr::All(_) => true,
+    };
+    let tables = tables(resolver, select, scopes)?;
+    if is_grouped || select.distinct.is_some() || select.having.is_some() {
+        return None;
+    }
+    let shown = select.projection.iter().map(|item| locate(expression(item)?, scopes));
+    let shown: Vec<Place> = shown.collect::<Option<_>>()?;
+    let keys = order.into_iter().flat_map(|order| match &order.kind {
+        OrderByKind::Expressions(keys) => keys.as_slice(),
+        OrderByKind::All(_) => &[],
+    });
+    let sorted = keys.flat_map(|key| places(resolve_reference(&key.expr, select, scopes), scopes));
+    let read: Option<BTreeSet<Named>> = shown.iter().cloned().chain(sorted).map(to_named).collect();
+    let read = read?;
+    shown.iter().find_map(|place| {
+        let source = place.source.filter(|at| !tables[*at].table.primary_key.is_empty())?;
+        let table = &tables[source];
+        let key = table.name_key(source);
+        let known = determine_columns(key, select, scopes, resolver.catalog);
+        if !read.is_subset(&known) || is_each_known(&tables, &known) {
+            return None;
+        }
+        let rows = repeats(resolver, select, &[], table)?;
+        Some(Repeated { table: table.shown.clone(), rows })
+    })
+}
+
+/// The expressions of which an aggregate takes the values: the results of a CASE, or all of it. A
+/// condition has none: its sum is a number of joined rows.
 fn find_values(expr: &Expr) -> Vec<&Expr> {
     match expr {
-        Expr::Nested(inner) => find_values(inner),
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => find_values(inner),
+        condition if is_condition(condition) => Vec::new(),
+        Expr::UnaryOp { expr: inner, .. } => find_values(inner),
+        Expr::BinaryOp { left, right, .. } => {
+            [&**left, &**right].into_iter().flat_map(find_values).collect()
+        }
+        Expr::Function(function) => {
+            let name = name(function);
+            let skipped = match is_one_of(&name, &CHOICES) {
+                true => 1,
+                false if is_one_of(&name, &SAME_NUMBER) => 0,
+                false => return vec![expr],
+            };
+            arguments(function).into_iter().skip(skipped).flat_map(find_values).collect()
+        }
         Expr::Case { conditions, else_result, .. } => {
-            conditions.iter().map(|when| &when.result).chain(else_result.as_deref()).collect()
+            let results = conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
+            results.flat_map(find_values).collect()
         }
         other => vec![other],
+    }
+}
+
+/// Returns true for an expression that is true or false.
+fn is_condition(expr: &Expr) -> bool {
+    use BinaryOperator as Op;
+    match expr {
+        Expr::BinaryOp { op, .. } => {
+            let operators = [
+                Op::And,
+                Op::Or,
+                Op::Xor,
+                Op::Eq,
+                Op::NotEq,
+                Op::Spaceship,
+                Op::Lt,
+                Op::LtEq,
+                Op::Gt,
+                Op::GtEq,
+            ];
+            operators.contains(op)
+        }
+        Expr::UnaryOp { op: UnaryOperator::Not, .. }
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsDistinctFrom(..)
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::Like { .. }
+        | Expr::ILike { .. }
+        | Expr::RLike { .. }
+        | Expr::SimilarTo { .. }
+        | Expr::InList { .. }
+        | Expr::Between { .. } => true,
+        _ => false,
     }
 }
 
@@ -345,8 +437,11 @@ fn repeats(
     resolver: &Resolver<'_>,
     select: &Select,
     groups: &[&Expr],
-    key: &str,
+    table: &Joined<'_>,
 ) -> Option<String> {
+    let keys = table.table.primary_key.iter().map(|key| resolver.catalog.dialect.quote(key));
+    let keys: Vec<String> = keys.map(|key| format!("{}.{key}", table.written)).collect();
+    let key = keys.join(", ");
     let from: Vec<String> = select.from.iter().map(ToString::to_string).collect();
     let filter =
         select.selection.as_ref().map(|filter| format!(" WHERE {filter}")).unwrap_or_default();
@@ -359,9 +454,9 @@ fn repeats(
     (rows.len() <= LONGEST).then_some(rows)
 }
 
-fn places(expr: &Expr, scopes: &[Scope]) -> Vec<Place> {
+fn places<V: Visit>(part: &V, scopes: &[Scope]) -> Vec<Place> {
     let mut places = Vec::new();
-    let _ = visit_expressions(expr, |expr| {
+    let _ = visit_expressions(part, |expr| {
         places.extend(locate(expr, scopes));
         ControlFlow::<()>::Continue(())
     });

@@ -3,6 +3,7 @@
 //! recorded: a value that cannot be traced to one table is left out.
 
 mod beside;
+mod compared;
 pub(super) mod cut;
 mod extreme;
 mod joined;
@@ -124,7 +125,7 @@ impl Resolver<'_> {
         }
         let scopes = &*scopes;
         if let [_] = scopes {
-            self.outline = Some(outline::outline(select, order, scopes));
+            self.outline = Some(outline::outline(self, select, order, scopes));
         }
         let bare = beside::bare(select, order, scopes, self.catalog);
         let groups = beside::groups(select, scopes);

@@ -3,13 +3,20 @@
 use sqlparser::ast::{Expr, GroupByExpr, OrderBy, OrderByKind, OrderBySort, Select, SelectItem};
 use syrch_core::ports::{ColumnName, OrderKey, Outline, Selected};
 
+use super::super::resolver::Resolver;
 use super::super::scope::Scope;
 use super::beside::{expression, is_aggregate, resolve_reference};
+use super::compared::Compared;
 use super::plain::{arguments, is_distinct, is_one_of, locate, name};
 use super::{SAME_NUMBER, joined, strip_parentheses};
 
 /// The outline of the SELECT whose scope is the last of these, without its limit.
-pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]) -> Outline {
+pub(super) fn outline(
+    resolver: &Resolver<'_>,
+    select: &Select,
+    order: Option<&OrderBy>,
+    scopes: &[Scope],
+) -> Outline {
     let column = |item: &SelectItem| {
         expression(item).map_or(Selected::Other, |expr| classify_output(expr, scopes))
     };
@@ -19,6 +26,7 @@ pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]
         }
         GroupByExpr::All(_) => Vec::new(),
     };
+    let Compared { all_of, any_of, differing } = Compared::read(select, scopes);
     Outline {
         columns: select.projection.iter().map(column).collect(),
         relations: scopes.last().map_or(0, |scope| scope.sources.len()),
@@ -27,6 +35,10 @@ pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]
         limit: None,
         cut: None,
         is_inner: joined::is_inner(select, scopes),
+        all_of,
+        any_of,
+        differing,
+        repeated: joined::read_repeated(resolver, select, order, scopes),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tests of the uses that a statement has.
 
-use syrch_core::ports::{ColumnName, Cut, OrderKey, Outline, Selected, Use, UseKind};
+use syrch_core::ports::{
+    ColumnName, Comparison, Cut, OrderKey, Outline, Repeated, Selected, Use, UseKind,
+};
 use syrch_core::{Catalog, Column, Dialect, ForeignKey, Table};
 
 use super::super::facts;
@@ -493,6 +495,28 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
         let found = repeat(text);
         assert!(matches!(found.as_slice(), [one] if one.contains("GROUP BY b.\"id\"")), "{text}");
     }
+    // The number of joined rows that meet a condition, in every form.
+    for count in [
+        "sum(b.kind = 'Auk')",
+        "sum((b.kind = 'Auk') * 1)",
+        "sum(CAST(b.kind IN ('Auk') AS INTEGER))",
+        "sum(iif(b.kind LIKE 'A%', 1, 0))",
+        "sum(coalesce(b.kind = 'Auk' AND NOT b.mass > 3, 0))",
+        "sum(CASE WHEN b.kind = 'Auk' THEN 1 ELSE 0 END)",
+        "sum(CASE WHEN b.mass > 3 THEN b.kind = 'Auk' END)",
+        "total(b.kind IS NULL)",
+        "avg(b.mass BETWEEN 1 AND 3)",
+        "count(CASE WHEN b.kind = 'Auk' THEN b.id END)",
+        "count(*) FILTER (WHERE b.kind = 'Auk')",
+        "sum(1) FILTER (WHERE b.kind = 'Auk')",
+    ] {
+        let text = format!("SELECT {count} FROM birds b JOIN counts c ON c.bird = b.id");
+        assert_eq!(repeat(&text), Vec::<String>::new(), "{text}");
+    }
+    for sum in ["iif(b.kind = 'Auk', b.mass, 0)", "b.mass * (b.kind = 'Auk')", "-b.mass"] {
+        let text = format!("SELECT sum({sum}) FROM birds b JOIN counts c ON c.bird = b.id");
+        assert_eq!(repeat(&text).len(), 1, "{text}");
+    }
     for text in [
         // A number of cases counts the joined rows, and a product takes each of them once.
         "SELECT sum(CASE WHEN c.n > 1 THEN 1 ELSE 0 END) FROM birds b \
@@ -538,6 +562,7 @@ fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
         format!("SELECT b.kind, max(b.mass), sum(c.n) {from} GROUP BY b.kind"),
         format!("SELECT b.kind, sum(c.n), count(c.n) {from} GROUP BY b.kind"),
         format!("SELECT b.kind, sum(b.mass * c.n), sum(c.n) {from} GROUP BY b.kind"),
+        format!("SELECT sum(b.mass) FILTER (WHERE c.n > 1), sum(c.n) {from}"),
     ] {
         assert_eq!(repeat(&text), Vec::<String>::new(), "{text}");
     }
@@ -680,8 +705,7 @@ fn the_outline_is_that_of_the_outermost_select() {
         groups: vec![kind.clone()],
         order: Some(order),
         limit: Some(3),
-        cut: None,
-        is_inner: false,
+        ..Outline::default()
     };
     let found = outline(text).map(|outline| Outline { cut: None, ..outline });
     assert_eq!(found, Some(wanted));
@@ -695,6 +719,81 @@ fn the_outline_is_that_of_the_outermost_select() {
     );
     assert_eq!(outline("SELECT id FROM birds UNION SELECT id FROM sites ORDER BY 1 LIMIT 1"), None);
     assert_eq!(outline("VALUES (1)"), None);
+}
+
+#[test]
+fn the_outline_has_the_comparisons_of_where() {
+    fn outline(condition: &str) -> Outline {
+        let text = format!("SELECT b.id FROM birds b JOIN sites s ON b.site = s.id {condition}");
+        facts(&text, &[], &catalog(Dialect::Sqlite)).unwrap().outline.unwrap()
+    }
+    fn show(all: &[Comparison]) -> String {
+        let all: Vec<String> =
+            all.iter().map(|one| format!("{} {}", one.column.column, one.literal)).collect();
+        all.join(", ")
+    }
+    for (condition, all) in [
+        ("WHERE kind = 'Auk' AND (mass > 3 AND 5 < s.id)", "kind Auk, mass 3, id 5"),
+        ("WHERE kind LIKE '%Auk%' AND s.name IN ('x')", "kind Auk, name x"),
+        ("WHERE kind = s.name AND mass + 1 = 3 AND NOT (mass = 2)", ""),
+        ("", ""),
+    ] {
+        assert_eq!(show(&outline(condition).all_of), all, "{condition}");
+    }
+    for (condition, any) in [
+        ("WHERE mass > 1 AND (kind = 'Auk' OR (mass < 3 OR s.id = 2))", "kind Auk, mass 3, id 2"),
+        ("WHERE kind IN ('Auk', 'Gull')", "kind Auk, kind Gull"),
+        ("WHERE kind = 'Auk' OR mass IS NULL", ""),
+        ("WHERE NOT (kind = 'Auk' OR mass = 3)", ""),
+    ] {
+        let found = outline(condition).any_of;
+        assert_eq!(found.iter().map(|any| show(any)).collect::<String>(), any, "{condition}");
+    }
+    for (condition, differing) in [
+        ("WHERE kind <> 'Auk' OR kind IS NULL", "kind Auk"),
+        (
+            "WHERE kind NOT IN ('Auk', 'Gull') AND s.name NOT LIKE 'x%'",
+            "kind Auk, kind Gull, name x",
+        ),
+        ("WHERE NOT kind = 'Auk' AND NOT (mass IN (3))", "kind Auk, mass 3"),
+        ("WHERE NOT (kind <> 'Auk') AND NOT mass < 3", ""),
+    ] {
+        assert_eq!(show(&outline(condition).differing), differing, "{condition}");
+    }
+}
+
+#[test]
+fn things_that_a_join_repeats_are_read_by_a_query() {
+    fn find_repeated(text: &str) -> Option<Repeated> {
+        let outline = facts(text, &[], &catalog(Dialect::Sqlite)).unwrap().outline;
+        outline.unwrap_or_default().repeated
+    }
+    let from = "FROM birds b JOIN counts c ON c.bird = b.id";
+    let rows = "GROUP BY b.\"id\" HAVING count(*) > 1 LIMIT 1";
+    for text in [
+        format!("SELECT b.kind {from} WHERE c.n > 1"),
+        format!("SELECT c.bird, b.kind AS k {from} WHERE c.n > 1 ORDER BY k, b.mass LIMIT 3"),
+    ] {
+        let rows = format!("SELECT 1 AS v {from} WHERE c.n > 1 {rows}");
+        facts(&rows, &[], &catalog(Dialect::Sqlite)).unwrap();
+        assert_eq!(find_repeated(&text), Some(Repeated { table: "birds".into(), rows }), "{text}");
+    }
+    let listed = "SELECT s.name, b.site FROM birds b JOIN sites s ON b.site = s.id";
+    assert_eq!(find_repeated(listed).map(|it| it.table).as_deref(), Some("sites"));
+    for text in [
+        format!("SELECT DISTINCT b.kind {from}"),
+        format!("SELECT b.kind {from} GROUP BY b.kind"),
+        format!("SELECT b.kind, c.n {from}"),
+        format!("SELECT b.kind {from} ORDER BY c.n"),
+        format!("SELECT b.kind, 1 {from}"),
+        format!("SELECT count(*) {from}"),
+        "SELECT b.kind, s.name FROM birds b JOIN sites s ON b.site = s.id".to_owned(),
+        "SELECT kind FROM birds".to_owned(),
+        "SELECT kind FROM birds WHERE id IN (SELECT bird FROM counts)".to_owned(),
+        format!("SELECT count(*) FROM (SELECT b.kind {from}) AS t"),
+    ] {
+        assert_eq!(find_repeated(&text), None, "{text}");
+    }
 }
 
 #[test]
