@@ -334,7 +334,8 @@ mod tests {
         assert_eq!((join_events(&events[..3]), join_events(&events[1..])), (None, None));
         // Only the tokens come again behind the reason.
         let again = json!({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}});
-        let answer = super::answer(&join_events(&[&events[..], &[again]].concat()).unwrap(), "m");
+        let answer =
+            super::answer(&join_events(&[&events[..], &[again][..]].concat()).unwrap(), "m");
         let answer = answer.unwrap();
         assert_eq!(answer.stopped, Stopped::Length);
         assert_eq!(answer.usage.map(|usage| usage.output_tokens), Some(9));
