@@ -396,6 +396,67 @@ fn a_strategy_file_brings_no_plugin_that_was_not_added() {
     }
 }
 
+/// A journal names the plugins of its run and the files that were trusted in it, and may be
+/// anybody's.
+#[test]
+fn a_journal_brings_no_plugin_that_was_not_added() {
+    let place = Place::new();
+    let database = shop(&place.path("")).display().to_string();
+    fs::write(place.path("theirs.wasm"), component(2)).unwrap();
+    let flow = "name: b\nflow:\n  start: other\n  nodes:\n    other: {do: solver, settings: \
+                {plugin: theirs.wasm}}\n";
+    fs::write(place.path("flow.yml"), flow).unwrap();
+    let run = |state: &str, words: &[&str], more: &[&str]| {
+        let mut command = place.host(words);
+        command.env("SYRCH_STATE_DIR", place.path(state)).args(more);
+        Said::from_output(command.output().unwrap())
+    };
+    for (state, words) in [
+        ("role", ["--solver", "theirs.wasm"].as_slice()),
+        ("flow", &["--strategy", "flow.yml", "--trust", "theirs.wasm"]),
+    ] {
+        let question =
+            ["--llm", "offline", "--db", &database, "-q", "How many customers are there?"];
+        let asked = run(state, &question, words);
+        assert_eq!(asked.code, 0, "{}", asked.all());
+        let runs = fs::read_dir(place.path(state).join("runs")).unwrap();
+        let journal = runs.map(|entry| entry.unwrap().path()).next().unwrap();
+        let whole = fs::read_to_string(&journal).unwrap();
+        let (header, rest) = whole.split_once('\n').unwrap();
+        let mut header: Value = serde_json::from_str(header).unwrap();
+        header["settings"]["trust"] = json!(["theirs.wasm"]);
+        fs::write(place.path("theirs.jsonl"), format!("{header}\n{rest}")).unwrap();
+        // The same run, killed in the middle.
+        let lines: Vec<&str> = rest.lines().collect();
+        let half = lines[..lines.len() / 2].join("\n");
+        let killed = place.path("killed/runs").join(journal.file_name().unwrap());
+        fs::create_dir_all(place.path("killed/runs")).unwrap();
+        fs::write(&killed, format!("{header}\n{half}\n")).unwrap();
+        for (state, words) in [
+            ("state", ["trace", "replay", "theirs.jsonl"].as_slice()),
+            ("state", &["trace", "replay", "theirs.jsonl", "--strict"]),
+            ("killed", &["--resume", "last"]),
+        ] {
+            let refused = run(state, words, &[]);
+            assert_eq!(refused.code, 15, "{words:?}: {}", refused.all());
+            for part in [
+                "the journal of the run `",
+                "theirs.wasm`, a plugin that was not added",
+                "plugin add ",
+                "--trust ",
+            ] {
+                assert!(refused.stderr.contains(part), "`{part}` is not in {}", refused.all());
+            }
+            let trusted = run(state, words, &["--trust", "theirs.wasm"]);
+            assert_eq!(trusted.code, 0, "{words:?}: {}", trusted.all());
+        }
+        fs::remove_file(&killed).unwrap();
+    }
+    assert_eq!(place.run(&["plugin", "add", "theirs.wasm", "--yes"]).code, 0);
+    let replayed = run("state", &["trace", "replay", "theirs.jsonl", "--strict"], &[]);
+    assert_eq!(replayed.code, 0, "{}", replayed.all());
+}
+
 #[test]
 fn grants_that_leave_no_table_are_refused_and_the_lock_stays_readable() {
     let place = Place::new();

@@ -493,10 +493,13 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
         let said = ask(&endpoint, folder.path(), (role, behaviour), &["--rows", "none"]);
         assert_eq!(said.code, code, "{}", said.all());
         let state = folder.path().join("state");
+        // Whoever trusts the plugin now does not widen what the run began with.
+        let hostile = zoo::hostile();
         let mut replay = host();
         replay
             .env("SYRCH_STATE_DIR", &state)
-            .args(["trace", "replay", "last", "--strict", "--format", "json"]);
+            .args(["trace", "replay", "last", "--strict", "--format", "json", "--trust"])
+            .arg(&hostile);
         let again = Said::from_output(replay.output().unwrap());
         assert_eq!((again.code, &again.stdout), (code, &said.stdout), "{}", again.all());
 
@@ -519,7 +522,8 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
             resume
                 .env("SYRCH_STATE_DIR", &cut)
                 .env("SYRCH_API_KEY", KEY)
-                .args(["--base-url", &endpoint.url()]);
+                .args(["--base-url", &endpoint.url(), "--trust"])
+                .arg(&hostile);
             let resumed = Said::from_output(
                 resume.args(["--format", "json", "--resume", "last"]).output().unwrap(),
             );

@@ -72,11 +72,11 @@ pub enum Error {
         /// The file of the component.
         path: String,
     },
-    /// A strategy file names a component that the user has neither added nor named.
-    #[error("the strategy file `{file}` names `{path}`, a plugin that was not added")]
+    /// A document names a component that the user has neither added nor named.
+    #[error("{document} names `{path}`, a plugin that was not added")]
     NotAdded {
-        /// The strategy file.
-        file: String,
+        /// The document in words, such as ``the strategy file `own.yml` ``.
+        document: String,
         /// The component.
         path: String,
     },

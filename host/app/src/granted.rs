@@ -100,8 +100,9 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
     Ok((settings, notes))
 }
 
-/// Refuses a plugin that a strategy file names, unless it is built in or was added, or the user
-/// names it: whoever wrote the file chose it, and no grants would bound it. It blocks.
+/// Refuses a plugin that a document names, such as a strategy file or a journal, unless it is built
+/// in or was added, or the user names it: whoever wrote the document chose it, and no grants would
+/// bound it. It blocks.
 ///
 /// # Errors
 /// When it is such a plugin.
@@ -111,16 +112,15 @@ pub(crate) fn refuse_unknown(
     settings: &Settings,
 ) -> Result<(), Error> {
     let PluginSource::File(path) = source else { return Ok(()) };
+    let Some(document) = settings.strategy.named_by.get(path) else { return Ok(()) };
     let digest = plugin.digest();
-    if !settings.strategy.named_by_file.contains(path)
-        || builtin::find_by_digest(digest).is_some()
+    if builtin::find_by_digest(digest).is_some()
         || settings.lock.find_component(digest).is_some()
         || plugins::is_named(plugin, settings)
     {
         return Ok(());
     }
-    let file = settings.strategy.file.as_ref().map(|file| file.display().to_string());
-    Err(Error::NotAdded { file: file.unwrap_or_default(), path: path.display().to_string() })
+    Err(Error::NotAdded { document: document.clone(), path: path.display().to_string() })
 }
 
 #[cfg(test)]

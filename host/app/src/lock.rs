@@ -411,7 +411,7 @@ fn hold(path: &Path) -> Result<File, Error> {
     if beside.exists() && !beside.is_file() {
         return Err(wrong(&beside, "is no plain file"));
     }
-    let file = syrch_files::private(OpenOptions::new().append(true).create(true))
+    let file = syrch_files::own(OpenOptions::new().append(true).create(true))
         .open(&beside)
         .map_err(|error| wrong(&beside, error))?;
     let start = Instant::now();
@@ -608,6 +608,17 @@ mod tests {
         });
         threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(Lock::read(&path).unwrap().plugins().len(), 8);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_that_is_held_is_none_where_a_link_leads() {
+        let scratch = syrch_kit::scratch();
+        let missing = scratch.path().join("missing");
+        std::os::unix::fs::symlink(&missing, scratch.path().join("syrch.lock.lock")).unwrap();
+        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
+        let added = lock.insert("votes", None, lock_plugin(&"a".repeat(64), &["llm"]), None);
+        assert!(added.is_err() && !missing.exists() && !lock.path().exists());
     }
 
     #[test]
