@@ -43,6 +43,13 @@ impl Place {
         Said::from_output(self.host(words).output().unwrap())
     }
 
+    /// Runs the command with a folder of its own for what it writes.
+    fn run_in(&self, state: &str, words: &[&str], more: &[&str]) -> Said {
+        let mut command = self.host(words);
+        command.env("SYRCH_STATE_DIR", self.path(state)).args(more);
+        Said::from_output(command.output().unwrap())
+    }
+
     pub(crate) fn refuses(&self, words: &[&str], code: i32, parts: &[&str]) {
         let said = self.run(words);
         assert_eq!(said.code, code, "{words:?}: {}", said.all());
@@ -406,18 +413,13 @@ fn a_journal_brings_no_plugin_that_was_not_added() {
     let flow = "name: b\nflow:\n  start: other\n  nodes:\n    other: {do: solver, settings: \
                 {plugin: theirs.wasm}}\n";
     fs::write(place.path("flow.yml"), flow).unwrap();
-    let run = |state: &str, words: &[&str], more: &[&str]| {
-        let mut command = place.host(words);
-        command.env("SYRCH_STATE_DIR", place.path(state)).args(more);
-        Said::from_output(command.output().unwrap())
-    };
     for (state, words) in [
         ("role", ["--solver", "theirs.wasm"].as_slice()),
         ("flow", &["--strategy", "flow.yml", "--trust", "theirs.wasm"]),
     ] {
         let question =
             ["--llm", "offline", "--db", &database, "-q", "How many customers are there?"];
-        let asked = run(state, &question, words);
+        let asked = place.run_in(state, &question, words);
         assert_eq!(asked.code, 0, "{}", asked.all());
         let runs = fs::read_dir(place.path(state).join("runs")).unwrap();
         let journal = runs.map(|entry| entry.unwrap().path()).next().unwrap();
@@ -437,7 +439,7 @@ fn a_journal_brings_no_plugin_that_was_not_added() {
             ("state", &["trace", "replay", "theirs.jsonl", "--strict"]),
             ("killed", &["--resume", "last"]),
         ] {
-            let refused = run(state, words, &[]);
+            let refused = place.run_in(state, words, &[]);
             assert_eq!(refused.code, 15, "{words:?}: {}", refused.all());
             for part in [
                 "the journal of the run `",
@@ -447,13 +449,13 @@ fn a_journal_brings_no_plugin_that_was_not_added() {
             ] {
                 assert!(refused.stderr.contains(part), "`{part}` is not in {}", refused.all());
             }
-            let trusted = run(state, words, &["--trust", "theirs.wasm"]);
+            let trusted = place.run_in(state, words, &["--trust", "theirs.wasm"]);
             assert_eq!(trusted.code, 0, "{words:?}: {}", trusted.all());
         }
         fs::remove_file(&killed).unwrap();
     }
     assert_eq!(place.run(&["plugin", "add", "theirs.wasm", "--yes"]).code, 0);
-    let replayed = run("state", &["trace", "replay", "theirs.jsonl", "--strict"], &[]);
+    let replayed = place.run(&["trace", "replay", "theirs.jsonl", "--strict"]);
     assert_eq!(replayed.code, 0, "{}", replayed.all());
 }
 

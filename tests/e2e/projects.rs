@@ -696,7 +696,8 @@ fn npm_takes_no_settings_of_somebody_else_unseen() {
         Said::from_output(command.output().unwrap())
     };
     let seen = place.path().join("theirs/seen");
-    // What npm locks of a mirror is not foreign, and a setting of the project does not lead past it.
+    // What npm locks of a mirror is not foreign, and a setting of the project does not lead past
+    // it.
     let mirrored = r#"{"packages": {"node_modules/esbuild": {"version": "0.28.2", "integrity": "x",
         "resolved": "https://mirror.example/npm/esbuild/-/esbuild-0.28.2.tgz"}}}"#;
     place.write("theirs/package-lock.json", mirrored);

@@ -393,8 +393,8 @@ impl Host {
         }
     }
 
-    /// The plugins that are not built in, each with its grants. One that no lock names has the ports
-    /// that its component imports, so that whatever controls its process reaches no others.
+    /// The plugins that are not built in, each with its grants. One that no lock names has the
+    /// ports that its component imports, so that whatever controls its process reaches no others.
     pub(crate) fn audit_plugins(&self, run: &str) -> BTreeMap<String, Audited> {
         let Settings { lock, audit, .. } = &*self.settings;
         let mut audited = BTreeMap::new();

@@ -149,9 +149,9 @@ impl Default for Settings {
 }
 
 /// The settings that a run was started with. Keys and folders are not among them. From `today` they
-/// have what a journal, which may be somebody else's, does not decide: the plugins that the user has
-/// added or trusts, the audit log, and how plugins are compiled and isolated. A component that the
-/// journal names is refused where it is loaded, unless it was added or is trusted today.
+/// have what a journal, which may be somebody else's, does not decide: the plugins that the user
+/// has added or trusts, the audit log, and how plugins are compiled and isolated. A component that
+/// the journal names is refused where it is loaded, unless it was added or is trusted today.
 ///
 /// # Errors
 /// When another host wrote them in a way that this one does not know.
@@ -579,9 +579,9 @@ pub struct Strategy {
     /// or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
-    /// The components that a document names, a strategy file or a journal, each with the document in
-    /// words. It may be somebody else's: a component that the user has neither added nor named is
-    /// refused.
+    /// The components that a document names, a strategy file or a journal, each with the document
+    /// in words. It may be somebody else's: a component that the user has neither added nor named
+    /// is refused.
     #[serde(skip)]
     pub named_by: BTreeMap<PathBuf, String>,
     /// True if nobody named the strategy, so that the model decides which one it is.

@@ -38,14 +38,14 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// The flags `O_NOFOLLOW | O_NONBLOCK`: a symbolic link at the end of a path is an error, and to open
-/// a pipe does not wait.
+/// The flags `O_NOFOLLOW | O_NONBLOCK`: a symbolic link at the end of a path is an error, and to
+/// open a pipe does not wait.
 #[cfg(unix)]
 pub const NO_LINK: i32 =
     (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
-/// Makes the file private that these options create, and refuses a symbolic link in its place, which
-/// would lead to a file of somebody else.
+/// Makes the file private that these options create, and refuses a symbolic link in its place,
+/// which would lead to a file of somebody else.
 pub fn own(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, NO_LINK);
@@ -71,7 +71,8 @@ pub fn make_private(file: &File) -> io::Result<()> {
 }
 
 /// Puts a private file with these bytes at a path, in the place of a link if there is one. A reader
-/// sees the old file or the new one, whole; two processes that write at once do not mix their bytes.
+/// sees the old file or the new one, whole; two processes that write at once do not mix their
+/// bytes.
 ///
 /// # Errors
 /// When the file cannot be written or synchronised; the old one is then as it was.

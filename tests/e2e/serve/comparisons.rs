@@ -249,8 +249,8 @@ fn a_killed_server_goes_on_with_its_comparison() {
     assert_eq!(server.get(&format!("/evaluations/{run}/events")).status, 404);
 }
 
-/// A note of an earlier server may be anybody's. It names strategies of the server, and no component
-/// that runs as one that the user has named.
+/// A note of an earlier server may be anybody's. It names strategies of the server, and no
+/// component that runs as one that the user has named.
 #[cfg(unix)]
 #[test]
 fn a_noted_comparison_brings_no_plugin() {

@@ -1,6 +1,6 @@
 //! The bounds of a tool that runs code of somebody else's project. On Linux with Landlock it reads
-//! the system, and nothing of the user's home but what is named; it writes only where it has to, and
-//! signals nobody but what it has started. Elsewhere there are none.
+//! the system, and nothing of the user's home but what is named; it writes only where it has to,
+//! and signals nobody but what it has started. Elsewhere there are none.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -97,6 +97,12 @@ fn list_beside(folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    fn ends_well(bounds: &Bounds, folder: &Path, script: &str) -> bool {
+        let mut command = Command::new("sh");
+        command.current_dir(folder).args(["-c", script]);
+        bounds.spawn(&mut command).unwrap().wait().unwrap().success()
+    }
+
     #[test]
     fn a_tool_reads_nothing_of_a_home_and_writes_where_it_may() {
         let scratch = syrch_kit::scratch();
@@ -112,16 +118,11 @@ mod tests {
         let path = format!("{}:/usr/bin:/bin", home.join("tools").display());
         let environment = [("HOME".into(), home.clone().into()), ("PATH".into(), path.into())];
         let bounds = Bounds::new(&environment).read(&project).write(project.join("target"));
-        let run = |script: &str| {
-            let mut command = Command::new("sh");
-            command.current_dir(&project).args(["-c", script]);
-            bounds.spawn(&mut command).unwrap().wait().unwrap().success()
-        };
         for script in [
             "cat source ../tools/tool ../../../beside > /dev/null",
             "echo x > target/made && mv target/made target/moved && sh -c 'cat target/moved'",
         ] {
-            assert!(run(script), "{script}");
+            assert!(ends_well(&bounds, &project, script), "{script}");
         }
         for script in [
             "cat ../secret 2> /dev/null",
@@ -132,7 +133,7 @@ mod tests {
             "2> /dev/null > ../../../beside",
             "sh -c 'cat ../secret 2> /dev/null'",
         ] {
-            assert!(!run(script), "{script}");
+            assert!(!ends_well(&bounds, &project, script), "{script}");
         }
         assert_eq!(fs::read_to_string(place.join("beside")).unwrap(), "text");
     }

@@ -93,8 +93,8 @@ impl Engine {
 pub(super) struct Registries(BTreeMap<String, String>);
 
 impl Registries {
-    /// Asks npm outside of the project, whose own settings do not count. Without an answer it is the
-    /// public registry.
+    /// Asks npm outside of the project, whose own settings do not count. Without an answer it is
+    /// the public registry.
     fn ask(runner: &Runner<'_>) -> Self {
         let listed = runner.ask(Command::new(NPM).args(["config", "list", "--json"]));
         let settings = listed.and_then(|text| serde_json::from_str::<Value>(&text).ok());
@@ -112,8 +112,8 @@ impl Registries {
         self.0.get("").map_or(REGISTRY, String::as_str)
     }
 
-    /// Returns true if a package of that name is at this address in the user's registry of it, or in
-    /// the public one, in whose place npm asks that of the user.
+    /// Returns true if a package of that name is at this address in the user's registry of it, or
+    /// in the public one, in whose place npm asks that of the user.
     fn has(&self, name: &str, address: &str) -> bool {
         let scope = name.split_once('/').map_or("", |(scope, _)| scope);
         let own = self.0.get(scope).map_or(self.main(), String::as_str);
@@ -229,8 +229,8 @@ impl Display for OtherSource {
     }
 }
 
-/// Lists what a project brings that is no package of the public registry or of the user's own by its
-/// versions. The SDK may be a folder, if it brings no program and no package.
+/// Lists what a project brings that is no package of the public registry or of the user's own by
+/// its versions. The SDK may be a folder, if it brings no program and no package.
 pub(super) fn list_other_sources(
     project: &Project,
     registries: &Registries,

@@ -2,8 +2,8 @@
 //! entry in the list below.
 //!
 //! A build runs code of the project by the user's own tools, such as a Rust build script, with the
-//! user's rights. Of somebody else's project cargo runs it within [`bounds`]; the other languages can
-//! do without such code. `plugin.yml` alone names no program, and nothing goes through a shell.
+//! user's rights. Of somebody else's project cargo runs it within [`bounds`]; the other languages
+//! can do without such code. `plugin.yml` alone names no program, and nothing goes through a shell.
 
 mod bounds;
 mod c;

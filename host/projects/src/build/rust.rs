@@ -17,9 +17,9 @@ const INSTALL: &str = "install Rust by rustup, https://rustup.rs";
 const HOME: &str = "syrch-cargo-home";
 const SCRATCH: &str = "syrch-tmp";
 
-/// Builds with cargo. Whatever it runs of somebody else's project, such as a build script or another
-/// compiler, keeps within bounds: then cargo has a home of its own, since packages in the user's are
-/// not compared with their digests again.
+/// Builds with cargo. Whatever it runs of somebody else's project, such as a build script or
+/// another compiler, keeps within bounds: then cargo has a home of its own, since packages in the
+/// user's are not compared with their digests again.
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let bounds = (!build.is_own).then(|| bounds(build)).transpose()?;
     let runner = Runner { bounds: bounds.as_ref(), ..build.runner };
@@ -78,8 +78,8 @@ fn find_home(build: &Build<'_>, variable: &str, name: &str) -> Option<PathBuf> {
     own.or_else(|| Some(Path::new(bounds::find(environment, "HOME")?).join(name)))
 }
 
-/// The bounds of the tools that run code of the project: they read it, the packages that it names and
-/// Rust, and write its `target` and its `Cargo.lock`, which are made here.
+/// The bounds of the tools that run code of the project: they read it, the packages that it names
+/// and Rust, and write its `target` and its `Cargo.lock`, which are made here.
 fn bounds(build: &Build<'_>) -> Result<Bounds, Error> {
     let folder = &build.project.folder;
     let target = folder.join("target");

@@ -19,8 +19,8 @@ const CONFIG: &str = "application/vnd.wasm.config.v0+json";
 const COMPONENT: &str = "application/wasm";
 /// Bytes of a component at most.
 const LARGEST: u64 = 128 << 20;
-/// The annotations of a manifest that hold the text of a signature, that of a bundle of Sigstore, and
-/// the grants that a plugin asks for, as JSON. Tools that expect one layer accept these.
+/// The annotations of a manifest that hold the text of a signature, that of a bundle of Sigstore,
+/// and the grants that a plugin asks for, as JSON. Tools that expect one layer accept these.
 const SIGNATURE: &str = "io.github.syrch.signature";
 const BUNDLE: &str = "io.github.syrch.bundle";
 const WANTS: &str = "io.github.syrch.wants";
