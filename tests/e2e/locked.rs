@@ -459,6 +459,76 @@ fn a_journal_brings_no_plugin_that_was_not_added() {
     assert_eq!(replayed.code, 0, "{}", replayed.all());
 }
 
+/// The author of a plugin grants nothing: `wants` is a bound, in a new one and in an update.
+#[test]
+fn what_a_plugin_asks_for_widens_nothing() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("p/build")).unwrap();
+    fn publish(place: &Place, sections: usize, wants: &str) {
+        let definition = format!("name: votes\nlanguage: c\nroles: [solver]\nwants: [{wants}]\n");
+        fs::write(place.path("p/plugin.yml"), definition).unwrap();
+        fs::write(place.path("p/build/votes.wasm"), component(sections)).unwrap();
+    }
+    fn add(place: &Place, words: &[&str]) -> (Value, Said) {
+        let whole = [&["plugin", "add", "p", "--yes", "--name", "votes"][..], words].concat();
+        let added = place.run(&whole);
+        assert_eq!(added.code, 0, "{}", added.all());
+        (place.entry("votes")["granted"].clone(), added)
+    }
+    let open = "llm, sql, rows=full, sends=full, tables=*";
+    publish(&place, 1, open);
+    let first = json!(["llm", "sql", "reads=none"]);
+    assert_eq!(add(&place, &["--allow", "reads=none"]).0, first);
+    assert_eq!(place.run(&["plugin", "remove", "votes"]).code, 0);
+
+    publish(&place, 1, "llm, sql, model-calls=5");
+    let first = json!(["llm", "sql", "reads=none", "model-calls=5"]);
+    assert_eq!(add(&place, &["--allow", "reads=none"]).0, first);
+    publish(&place, 2, &format!("{open}, inspect, cells, model-calls=100000"));
+    let (granted, said) = add(&place, &[]);
+    assert_eq!(granted, first, "{}", said.all());
+    assert!(!said.stderr.contains("is granted changes"), "{}", said.all());
+    // The user grants it by name.
+    let wider = json!(["llm", "sql", "reads=none", "sends=full", "model-calls=9"]);
+    assert_eq!(add(&place, &["--allow", "sends=full", "--allow", "model-calls=9"]).0, wider);
+}
+
+/// A path that was reviewed has another component after `git pull`.
+#[cfg(unix)]
+#[test]
+fn a_component_that_takes_the_place_of_a_reviewed_one_does_not_run() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("p/build")).unwrap();
+    let definition = "name: whole\nlanguage: c\nroles: [solver]\n";
+    fs::write(place.path("p/plugin.yml"), definition).unwrap();
+    for (name, source, file, sections) in
+        [("votes", "votes.wasm", "votes.wasm", 1), ("whole", "p", "p/build/whole.wasm", 3)]
+    {
+        fs::write(place.path(file), component(sections)).unwrap();
+        assert_eq!(place.ask(file, &[]).code, 0, "a file that nobody has added");
+        let added = place.run(&["plugin", "add", source, "--yes", "--allow", "statements=99"]);
+        assert_eq!(added.code, 0, "{}", added.all());
+        assert_eq!(place.ask(file, &[]).code, 0);
+        fs::write(place.path(file), component(sections + 1)).unwrap();
+        fs::write(&own, format!("strategy:\n  roles:\n    solver: {file}\n")).unwrap();
+        let link = place.path(&format!("{name}-link.wasm"));
+        std::os::unix::fs::symlink(place.path(file), &link).unwrap();
+        for solver in [file, link.to_str().unwrap()] {
+            let refused = place.ask(solver, &[]);
+            assert_eq!(refused.code, 15, "{}", refused.all());
+            for part in ["holds another component now", "plugin review ", "--trust "] {
+                assert!(refused.stderr.contains(part), "{}", refused.all());
+            }
+        }
+        let tail = place.run(&["audit", "tail", "--kind", "denied"]);
+        assert!(tail.stdout.contains("holds another component now"), "{}", tail.all());
+        assert_eq!(place.ask(name, &[]).code, 0, "the one that was added");
+        assert_eq!(place.ask(file, &["--trust", file]).code, 0);
+        assert_eq!(place.run(&["plugin", "add", source, "--yes", "--name", name]).code, 0);
+        assert_eq!(place.ask(file, &[]).code, 0);
+    }
+}
+
 #[test]
 fn grants_that_leave_no_table_are_refused_and_the_lock_stays_readable() {
     let place = Place::new();

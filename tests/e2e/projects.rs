@@ -617,8 +617,14 @@ fi
 if test "$module" = venv; then mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; touch "$4/pyvenv.cfg"; fi
 if test "$module $3" = "ziglang cc"; then
     for file in "$@"; do :; done
-    case "$*" in *" -E -M "*)
-        echo "x.o: $file $(sed -n 's/^#include "\(\/.*\)"/\1/p' "$file")"
+    case "$*" in *" -MD "*)
+        # Code may include a file under these flags alone.
+        case "$*" in *" -fno-gnu-inline-asm "*)
+            more=$(sed -n 's/^#include "\(\/.*\)"/\1/p' "$file")
+        esac
+        while test "$1" != -MF; do shift; done
+        echo "x.o: $file $more" > "$2"
+        touch "$4"
         exit
     esac
     echo "the compiler ran" >&2
@@ -665,6 +671,7 @@ fn a_build_runs_no_file_of_a_project_as_a_tool() {
         assert!(refused.stderr.contains(part), "{}", refused.all());
     }
     assert!(!refused.stderr.contains("the compiler ran"), "{}", refused.all());
+    assert!(!place.path().join("theirs/build/objects").exists(), "nor does it stay there");
 }
 
 /// The settings and the lock of npm that somebody else's project brings: they are shown, they get

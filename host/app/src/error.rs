@@ -74,6 +74,14 @@ pub enum Error {
         /// The file of the component.
         path: String,
     },
+    /// The file that an added plugin came from holds another component now.
+    #[error("`{path}`, from which the plugin `{name}` was added, holds another component now")]
+    NotReviewed {
+        /// The name of the plugin in the lock.
+        name: String,
+        /// The file of the component.
+        path: String,
+    },
     /// A document names a component that the user has neither added nor named.
     #[error("{document} names `{path}`, a plugin that was not added")]
     NotAdded {
@@ -234,6 +242,7 @@ impl Error {
             Self::Untrusted { .. }
             | Self::NotGranted { .. }
             | Self::NotAdded { .. }
+            | Self::NotReviewed { .. }
             | Self::Consent(_) => "denied",
             Self::Strategy { .. } | Self::FollowUp(_) => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",

@@ -160,7 +160,10 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     esbuild.arg(format!("--metafile={}", read.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
     build.runner.run(ESBUILD, &mut esbuild, INSTALL).map_err(own_words)?;
-    build.refuse_foreign(list_inputs(&read_json(&read)?), &[&modules])?;
+    // What was read of a foreign file stays nowhere.
+    read_json(&read)
+        .and_then(|report| build.refuse_foreign(list_inputs(&report), &[&modules]))
+        .inspect_err(|_| drop(std::fs::remove_file(&bundle)))?;
 
     build.runner.step(engine.tool());
     let mut tool = Command::new(program(&modules, engine.tool()));
