@@ -67,7 +67,7 @@ pub async fn run_as_answer(
     sql: &str,
 ) -> Result<Arc<ResultSet>, SqlError> {
     SqlBinding::new(Memo::new(Arc::clone(database)), Vec::new(), 0)
-        .with_question(question, &[])
+        .with_question(question, None, &[])
         .run(sql)
         .await
 }

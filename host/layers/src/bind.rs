@@ -145,10 +145,12 @@ impl SqlBinding {
     }
 
     /// Binds the port to statements that answer this question as it stands: their results carry the
-    /// doubts about them as its answer. `hints` are those that prompts show.
+    /// doubts about them as its answer. `evidence` is what is known beside it, and `hints` are
+    /// those that prompts show.
     #[must_use]
-    pub fn with_question(self, question: &str, hints: &[Hit]) -> Self {
-        let question = Question::new(question).with_examples(hints);
+    pub fn with_question(self, question: &str, evidence: Option<&str>, hints: &[Hit]) -> Self {
+        let evidence = evidence.unwrap_or_default();
+        let question = Question::new(question).with_evidence(evidence).with_examples(hints);
         Self { question: Some(Arc::new(question)), ..self }
     }
 

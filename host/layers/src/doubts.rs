@@ -208,6 +208,9 @@ impl DoubtingDatabase {
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);
             doubts.extend(judge.tie(outline).await);
+            for wanted in &outline.all_of {
+                doubts.extend(judge.doubt_absent_like(wanted).await);
+            }
         }
         doubts.extend(judge.tie_in_group().await);
         doubts.extend(judge.doubt_least().await);

@@ -120,7 +120,8 @@ impl Context {
         let question = self.problem.question.trim();
         // A part of a question may well ask for keys and numbers that its answer leaves out.
         if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {
-            sql = sql.with_question(question, &self.problem.hints);
+            let evidence = self.problem.evidence.as_deref();
+            sql = sql.with_question(question, evidence, &self.problem.hints);
         }
         let sql = Arc::new(sql);
         let last_warning = Arc::default();

@@ -79,6 +79,14 @@ pub enum UseKind {
     /// The use's `value` is a condition that no row meets: a comparison with NULL, or of a column
     /// with two values at once.
     Never,
+    /// The use's `value` is a condition that every row with a value meets, such as
+    /// `kind <> 'a' OR kind <> 'b'`.
+    Always,
+    /// They are compared with a query that stands in the place of one value.
+    Scalar {
+        /// A query of the number of its values, 2 at most.
+        values: String,
+    },
     /// A ratio of whole numbers over rows of the table, without decimals in this dialect.
     Ratio,
     /// They are equal to those of a column of another table.
@@ -146,6 +154,9 @@ pub struct Outline {
     pub is_inner: bool,
     /// The comparisons that each of its rows meets, as its WHERE says.
     pub all_of: Vec<Comparison>,
+    /// Two values of one column between which an OR stands beside an AND without parentheses:
+    /// `a AND c = 1 OR c = 2`, which is `(a AND c = 1) OR c = 2`.
+    pub loose: Option<[Comparison; 2]>,
     /// The lists of comparisons of which each of its rows meets one or more.
     pub any_of: Vec<Vec<Comparison>>,
     /// The comparisons with values that its rows differ from, whatever else they may meet.
@@ -160,6 +171,8 @@ pub struct Outline {
 pub struct Comparison {
     /// The column.
     pub column: ColumnName,
+    /// The operator with the column on its left: `=`, `<`, `<=`, `>`, `>=`, `<>` or `LIKE`.
+    pub operator: &'static str,
     /// The literal, without quotes and without the signs of a pattern around it.
     pub literal: String,
 }

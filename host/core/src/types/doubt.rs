@@ -33,10 +33,16 @@ pub enum DoubtKind {
     NullInList,
     /// A condition is true of no row, whatever the column holds.
     Never,
+    /// A condition is true of every row, whatever the column holds.
+    Always,
+    /// A query in the place of one value gives several, of which the engine takes the first.
+    SeveralValues,
     /// A text is compared that a column cannot have, as the schema says.
     OutsideSet,
     /// The result says nothing, and a text is compared that its column lacks.
     AbsentText,
+    /// The result says nothing, and a number is compared that no value comes near.
+    AbsentNumber,
     /// The result says nothing, and its column has no day in the time that is asked for.
     AbsentDay,
     /// A ratio of whole numbers loses its decimals.
@@ -91,6 +97,10 @@ pub enum DoubtKind {
     OtherRows,
     /// The question asks for an order, and the statement has none.
     NoOrder,
+    /// The question asks for a column that the statement does not give.
+    LostColumn,
+    /// The question asks for a share, and the statement gives a number.
+    NoShare,
     /// The question names another aggregate.
     OtherAggregate,
     /// The question names another year.
@@ -124,8 +134,11 @@ impl DoubtKind {
             | Self::NoDates
             | Self::NullInList
             | Self::Never
+            | Self::Always
+            | Self::SeveralValues
             | Self::OutsideSet
             | Self::AbsentText
+            | Self::AbsentNumber
             | Self::AbsentDay
             | Self::WholeRatio
             | Self::JoinPath
@@ -153,6 +166,8 @@ impl DoubtKind {
             | Self::OtherEnd
             | Self::OtherRows
             | Self::NoOrder
+            | Self::LostColumn
+            | Self::NoShare
             | Self::OtherAggregate
             | Self::OtherYear
             | Self::OtherBound
@@ -183,6 +198,8 @@ impl DoubtKind {
                 | Self::OtherEnd
                 | Self::OtherRows
                 | Self::NoOrder
+                | Self::LostColumn
+                | Self::NoShare
                 | Self::OtherAggregate
                 | Self::OtherYear
                 | Self::OtherBound

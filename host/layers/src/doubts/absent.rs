@@ -1,6 +1,6 @@
 //! A text that its column lacks, in a statement whose result says nothing.
 
-use syrch_core::ports::{Literal, SqlQuery, Use, UseKind};
+use syrch_core::ports::{ColumnName, Comparison, Literal, SqlQuery, Use, UseKind};
 use syrch_core::text::{clip, nearest};
 use syrch_core::{Doubt, DoubtKind, Value};
 
@@ -11,6 +11,8 @@ use super::{Judge, TIME};
 
 /// Different values of a column that are compared with a text that it lacks.
 const VALUES: u64 = 2_000;
+/// The multiple of all values of a column that is another unit, or another column.
+const FAR: f64 = 10.0;
 /// Nearest values that are named.
 const NEAREST: usize = 3;
 
@@ -27,15 +29,18 @@ impl Judge<'_> {
         }
         let table = self.catalog.table(&one.table)?;
         let stored = Stored::from_column(table, &one.column, self.dialect)?;
-        // SQLite keeps days as texts.
-        let is_text = matches!(stored, Stored::Text | Stored::Any)
-            || (stored == Stored::Time && self.dialect.syntax().has_affinities);
+        // SQLite keeps days as texts, and compares any column with one.
+        let is_text =
+            matches!(stored, Stored::Text | Stored::Any) || self.dialect.syntax().has_affinities;
+        let may_be_day = !matches!(stored, Stored::Number | Stored::Other);
         let wanted: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| is_required(normalized, text)).collect();
         if !is_text
             || wanted.is_empty()
             || !wanted.iter().all(|text: &&str| {
-                text.trim().is_empty() || text.chars().any(char::is_alphabetic) || is_span(text)
+                text.trim().is_empty()
+                    || text.chars().any(char::is_alphabetic)
+                    || may_be_day && is_span(text)
             })
         {
             return None;
@@ -66,6 +71,43 @@ impl Judge<'_> {
             clip(&named, 3 * CELL)
         );
         Some(Doubt { kind: DoubtKind::AbsentText, text })
+    }
+
+    /// The doubt about a part of a text that no value of a column has, or a number that no value
+    /// comes near, where every row of the result has to have it and the result says nothing.
+    pub(super) async fn doubt_absent_like(&mut self, wanted: &Comparison) -> Option<Doubt> {
+        let Comparison { column: ColumnName { table, column }, operator, literal } = wanted;
+        let stored = Stored::from_column(self.catalog.table(table)?, column, self.dialect)?;
+        if !self.results.is_void() {
+            return None;
+        }
+        let whole = Use {
+            table: table.clone(),
+            column: column.clone(),
+            value: None,
+            filter: None,
+            kind: UseKind::Condition,
+        };
+        let probe = Probe::new(&whole, self.catalog, self.dialect)?;
+        let number = literal.parse::<f64>().ok().filter(|number| *number > 0.0);
+        let (found, kind, what) = match (*operator, number) {
+            ("LIKE", None) if matches!(stored, Stored::Text | Stored::Any) => {
+                (probe.any_like(literal)?, DoubtKind::AbsentText, "no value like")
+            }
+            (">" | ">=", Some(number)) if stored == Stored::Number => {
+                let near = number / FAR;
+                (probe.any_from(near), DoubtKind::AbsentNumber, "no value of a tenth of")
+            }
+            _ => return None,
+        };
+        if self.is_any(found, LONG).await? || !self.is_any(probe.any_row(), SHORT).await? {
+            return None;
+        }
+        let text = format!(
+            "{table}.{column} has {what} {}, and the result is 0 or has no rows",
+            clip(literal, CELL)
+        );
+        Some(Doubt { kind, text })
     }
 
     /// The doubt about a column all of whose days are before the time that a statement asks for, or

@@ -214,6 +214,21 @@ impl<'u> Probe<'u> {
         ))
     }
 
+    /// Counts the rows whose column has the pattern anywhere in it, letter case aside, 1 at most.
+    /// `None` if it cannot be written in the dialect for certain.
+    pub(super) fn any_like(&self, pattern: &str) -> Option<String> {
+        let pattern = format!("%{pattern}%");
+        let written = write_literals(std::iter::once(pattern.as_str()), self.0.dialect)?;
+        let like = [format!("lower({}) LIKE lower({})", self.column(), written.join(", "))];
+        Some(format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&like)))
+    }
+
+    /// Counts the rows whose column is that number or more, 1 at most.
+    pub(super) fn any_from(&self, number: f64) -> String {
+        let from = [format!("{} >= {number}", self.column())];
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&from))
+    }
+
     /// Returns the statement whose result is 1 if any value of the column is a longer day than this
     /// year or month, else 0.
     pub(super) fn any_day_within(&self, part: &str) -> String {

@@ -336,3 +336,19 @@ async fn days_beside_times_numbers_and_other_texts_are_doubtful() {
     assert_eq!(doubts(elsewhere("date", "=", vec![1])).await, []);
     assert_eq!(doubts(elsewhere("integer", "=", vec![1])).await.len(), 1);
 }
+
+#[tokio::test]
+async fn conditions_of_every_row_and_queries_of_several_values_are_doubtful() {
+    let mut always = Fake::new("TEXT", UseKind::Always, Counts::Fail);
+    always.uses[0].value = Some("c <> 'a' OR c <> 'b'".into());
+    let text = "every value of c meets the condition c <> 'a' OR c <> 'b'".to_owned();
+    assert_eq!(doubts(always).await, [(DoubtKind::Always, text)]);
+    fn scalar(counts: Counts) -> Fake {
+        let values = "SELECT count(*) AS n FROM t".into();
+        Fake::new("TEXT", UseKind::Scalar { values }, counts)
+    }
+    assert_eq!(doubts(scalar(Counts::Row(vec![2]))).await[0].0, DoubtKind::SeveralValues);
+    for counts in [Counts::Row(vec![1]), Counts::Row(vec![0]), Counts::Fail] {
+        assert_eq!(doubts(scalar(counts)).await, []);
+    }
+}

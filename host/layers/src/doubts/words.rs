@@ -49,6 +49,8 @@ impl Judge<'_> {
             }
             UseKind::ComparedText(by) => Some(doubt_text_comparison(one, by)),
             UseKind::Never => Some(doubt_never(one)),
+            UseKind::Always => Some(doubt_always(one)),
+            UseKind::Scalar { values } => self.doubt_scalar(one, values).await,
             UseKind::Ratio => Some(Doubt { kind: DoubtKind::WholeRatio, text: RATIO.to_owned() }),
             UseKind::Groups { is_shown: true, .. } if !self.results.may_have_spellings() => None,
             UseKind::Groups { keys, .. } => self.groups(one, &probe, stored, keys).await,
@@ -294,8 +296,10 @@ impl Judge<'_> {
         }
         if !is_ordered_day(day) {
             return match self.numbers_of(probe.days(), LONG).await.ok()?.as_slice() {
+                // Three numbers with signs between them are a day without its quotes.
                 [_, days, _] if *days > 0 => doubt_day(format!(
-                    "{column} is written as YYYY-MM-DD, and is compared with {}",
+                    "{column} is written as YYYY-MM-DD, and is compared with {}{}",
+                    if day.contains(" - ") { "the number " } else { "" },
                     syrch_core::text::clip(day, CELL)
                 )),
                 _ if !matches!(operator, "=" | "<>") => {
@@ -484,6 +488,17 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::NullCondition, text })
     }
 
+    /// The doubt about a query in the place of one value that gives several.
+    async fn doubt_scalar(&mut self, one: &Use, values: &str) -> Option<Doubt> {
+        let counts = self.numbers_of(values.to_owned(), LONG).await.ok()?;
+        let text = format!(
+            "the query that {} is compared with gives several values, of which the first is taken: \
+             IN takes all of them",
+            one.column
+        );
+        (*counts.first()? > 1).then_some(Doubt { kind: DoubtKind::SeveralValues, text })
+    }
+
     async fn doubt_neighbours(
         &mut self,
         one: &Use,
@@ -522,6 +537,13 @@ fn doubt_never(one: &Use) -> Doubt {
     let how = if condition.ends_with("NULL") { ": NULL is met by IS NULL" } else { "" };
     let text = format!("no row meets the condition {condition}{how}");
     Doubt { kind: DoubtKind::Never, text }
+}
+
+/// The doubt about a condition that every row meets.
+fn doubt_always(one: &Use) -> Doubt {
+    let condition = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), 3 * CELL);
+    let text = format!("every value of {} meets the condition {condition}", one.column);
+    Doubt { kind: DoubtKind::Always, text }
 }
 
 /// The doubt about a text made of a column that is compared with a number.

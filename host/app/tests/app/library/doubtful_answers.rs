@@ -329,14 +329,14 @@ async fn sums_and_counts_take_each_row_once() {
     assert_doubts(&[
         ("What is the budget of each state?", &sum, "SUM takes rows of cities several times"),
         ("How many visits does each state have?", &cities, ""),
-        ("How many visits are there?", &visits, "rows of the join are counted, and visits has 3"),
-        ("How many states are visited?", &visits, "rows of the join are counted, and states has"),
+        ("How many visits are there?", &visits, "rows are counted, and visits has 3"),
+        ("How many states are visited?", &visits, "rows are counted, and states has"),
     ])
     .await;
     let many = "SELECT s.name, COUNT(*) FROM states s JOIN cities c ON c.state_id = s.id \
                 JOIN cities d ON d.state_id = s.id GROUP BY s.name";
     let question = "How many cities does each state have?";
-    assert_doubts(&[(question, many, "6 rows of the join are counted, and cities has 4")]).await;
+    assert_doubts(&[(question, many, "6 rows are counted, and cities has 4")]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,3 +8,4 @@ mod query;
 mod recordings;
 mod rewriter;
 mod shop;
+mod wrong_statements;

@@ -1,7 +1,6 @@
-//! Numbers of a question and of a statement: the aggregate, the year, the groups, and what is
-//! counted.
+//! Numbers of a question and of a statement: the aggregate, the groups, and what is counted.
 
-use syrch_core::ports::{Literal, Selected};
+use syrch_core::ports::Selected;
 use syrch_core::{Doubt, DoubtKind, Table, Value};
 use syrch_words::stem;
 
@@ -10,7 +9,7 @@ use super::super::joins::Side;
 use super::super::outline::is_unique;
 use super::first::PER;
 use super::measure::{MOST, SUPERLATIVES};
-use super::question::{stems, words};
+use super::question::stems;
 use super::{Asked, DIFFERENT, TURNED};
 
 /// Words of a question that name an aggregate, its name, and the aggregates that it is not.
@@ -25,94 +24,6 @@ const AGGREGATES: &[&str] = &["avg", "count", "max", "mean", "min", "sum", "tota
 /// Functions of a mean, and those of its form.
 const MEANS: &[&str] = &["avg", "count", "mean", "sum", "total"];
 const ROUNDED: &[&str] = &["cast", "coalesce", "ifnull", "nullif", "round"];
-/// Words of which one stands directly before a year in which something is.
-pub(super) const WITHIN: &[&str] = &[
-    "april",
-    "august",
-    "december",
-    "during",
-    "february",
-    "for",
-    "in",
-    "january",
-    "july",
-    "june",
-    "march",
-    "may",
-    "november",
-    "of",
-    "october",
-    "september",
-    "year",
-];
-/// Words with which a year of a question is not that of the rows.
-const AROUND: &[&str] = &[
-    "academic",
-    "after",
-    "age",
-    "aged",
-    "ago",
-    "before",
-    "between",
-    "earlier",
-    "fiscal",
-    "following",
-    "later",
-    "next",
-    "old",
-    "older",
-    "preceding",
-    "previous",
-    "prior",
-    "season",
-    "since",
-    "till",
-    "until",
-    "younger",
-];
-/// Words that stand before *than* and a number, in short, and the operators of the other side.
-const BOUNDS: &[(&[&str], &str, [&str; 2])] = &[
-    (&["bigger", "greater", "higher", "larger", "more"], "more than", ["<", "<="]),
-    (&["fewer", "less", "lower", "smaller"], "less than", [">", ">="]),
-];
-/// Words with which a bound may be another one.
-const UNBOUND: &[&str] = &[
-    "besides",
-    "but",
-    "cannot",
-    "except",
-    "exclude",
-    "excludes",
-    "excluding",
-    "fail",
-    "fails",
-    "ignoring",
-    "lack",
-    "lacking",
-    "lacks",
-    "never",
-    "no",
-    "none",
-    "nor",
-    "not",
-    "only",
-    "or",
-    "other",
-    "priority",
-    "rank",
-    "ranked",
-    "ranking",
-    "t",
-    "than",
-    "unless",
-    "without",
-];
-/// Functions that choose a value by a condition, as CASE does.
-const CHOICES: &[&str] = &["if", "iff", "iif"];
-/// Operators beside which a number is a part of a sum or a product.
-const ARITHMETIC: &[&str] = &["%", "*", "+", "-", "/", "||"];
-/// Words of columns that hold years.
-const DATES: &[&str] = &["at", "date", "datetime", "day", "on", "time", "timestamp", "year"];
 /// Units of a measure that is one of each row already.
 const UNITS: &[&str] = &[
     "capita",
@@ -196,69 +107,6 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherAggregate, text })
     }
 
-    /// The doubt about days of other years than that in which the question asks for something.
-    pub(super) fn other_year(&self) -> Option<Doubt> {
-        let words: Vec<&str> = self.question.words().collect();
-        let mut years =
-            words.iter().enumerate().filter_map(|(at, word)| Some((at, year_of(word)?)));
-        let (at, asked) = years.next()?;
-        let before = at.checked_sub(1).map(|before| words[before])?;
-        let is_day = before.len() <= 2 && before.bytes().all(|byte| byte.is_ascii_digit());
-        if years.any(|(_, other)| other != asked)
-            || !(is_day || WITHIN.contains(&before))
-            || self.question.has_any(AROUND)
-            || !self.facts.tasks.is_empty()
-        {
-            return None;
-        }
-        let found: Vec<u32> = self.facts.literals.iter().flat_map(years_in).collect();
-        let first = found.iter().min()?;
-        let last = found.iter().max()?;
-        let earliest = first - u32::from(self.may_end_before_a_year());
-        if (earliest..=*last).contains(&asked) {
-            return None;
-        }
-        let text = format!("the question asks for {asked}, and the statement has {first}");
-        Some(Doubt { kind: DoubtKind::OtherYear, text })
-    }
-
-    /// Returns true if the only day of the statement begins a year: what is before it is of the
-    /// year before, as in `by the end of 2023`.
-    fn may_end_before_a_year(&self) -> bool {
-        let mut dated = self.facts.literals.iter().filter(|literal| !years_in(literal).is_empty());
-        let only = dated.next().filter(|first| dated.all(|other| other.text == first.text));
-        only.is_some_and(|literal| {
-            literal.text.get(4..).is_some_and(|rest| rest.starts_with("-01-01"))
-        })
-    }
-
-    /// The doubt about a number that bounds from the other side than the question says: `less than
-    /// 100` by `> 100`.
-    pub(super) fn other_bound(&self) -> Option<Doubt> {
-        let words: Vec<&str> = self.question.words().collect();
-        let at = words.iter().position(|word| *word == "than")?;
-        let before = words[..at].last()?;
-        let number = words.get(at + 1).copied().filter(|word| is_digits(word))?;
-        let (_, bound, others) = BOUNDS.iter().find(|(words, ..)| words.contains(before))?;
-        let mut rest = words[..at].iter().chain(&words[at + 2..]);
-        if words.get(at + 2).is_some_and(|word| is_digits(word))
-            || rest.any(|word| UNBOUND.contains(word) || *word == number)
-            || ["NOT", "EXCEPT", "CASE", "BETWEEN"].iter().any(|word| !self.lacks(word))
-            || self.facts.functions.iter().any(|name| CHOICES.contains(&name.as_str()))
-        {
-            return None;
-        }
-        let used = find_operators(&self.facts.normalized, number);
-        let first = used.first()?;
-        if !used.iter().all(|operator| others.contains(operator)) {
-            return None;
-        }
-        let text = format!(
-            "the question asks for {bound} {number}, and the statement has {first} {number}"
-        );
-        Some(Doubt { kind: DoubtKind::OtherBound, text })
-    }
-
     /// The doubt about one number of all where one of each is asked for.
     pub(super) fn no_groups(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
@@ -319,7 +167,7 @@ impl Asked<'_> {
             )
         })?;
         if self.outline.columns.len() > self.outline.groups.len() + 1
-            || self.outline.relations < 2
+            || self.counts_own_rows()
             || self.outline.limit.is_some()
         {
             return None;
@@ -349,10 +197,22 @@ impl Asked<'_> {
             return None;
         }
         let text = format!(
-            "{counted} rows of the join are counted, and {} has {rows}: count each of them once",
+            "{counted} rows are counted, and {} has {rows}: count each of them once",
             table.name
         );
         Some(Doubt { kind: DoubtKind::TooMany, text })
+    }
+
+    /// Returns true if the statement reads the rows of the counted table alone, of which it counts
+    /// no more than there are.
+    fn counts_own_rows(&self) -> bool {
+        let counted = self.find_counted_table();
+        let mut read = self.facts.tables.iter().map(|table| self.catalog.table(table));
+        self.outline.relations < 2
+            && read.all(|table| match (table, counted) {
+                (Some(table), Some(counted)) => std::ptr::eq(table, counted),
+                _ => true,
+            })
     }
 
     /// The table whose rows the question counts: `how many orders`, `the number of orders`.
@@ -368,7 +228,7 @@ impl Asked<'_> {
     }
 
     /// The table of that name, in the singular or the plural.
-    fn find_table(&self, word: &str) -> Option<&Table> {
+    pub(super) fn find_table(&self, word: &str) -> Option<&Table> {
         let own = [stem(word)];
         self.catalog.tables.iter().find(|table| stems(&table.name) == own)
     }
@@ -460,59 +320,5 @@ impl Asked<'_> {
             return None;
         };
         Some(Doubt { kind: DoubtKind::InnerJoin, text: text.to_owned() })
-    }
-}
-
-/// The operators by which a statement in canonical spelling compares with a number, each as it is
-/// with the number on its right. A number that is a part of a sum is compared with nothing itself.
-fn find_operators(normalized: &str, number: &str) -> Vec<&'static str> {
-    static TURNED_ROUND: [(&str, &str); 5] =
-        [("<", ">"), ("<=", ">="), (">", "<"), (">=", "<="), ("=", "=")];
-    fn is_arithmetic(part: Option<&&str>) -> bool {
-        part.is_some_and(|part| ARITHMETIC.contains(part))
-    }
-    fn find(part: &str) -> Option<&'static (&'static str, &'static str)> {
-        TURNED_ROUND.iter().find(|(operator, _)| *operator == part)
-    }
-    let parts: Vec<&str> =
-        normalized.split([' ', '(', ')', ',']).filter(|part| !part.is_empty()).collect();
-    let pairs = parts.windows(2).enumerate().filter_map(|(at, pair)| {
-        let before = at.checked_sub(1).and_then(|before| parts.get(before));
-        let after = parts.get(at + 2);
-        match (find(pair[0]), find(pair[1])) {
-            (Some((operator, _)), _) if pair[1] == number && !is_arithmetic(after) => {
-                Some(*operator)
-            }
-            (_, Some((_, turned))) if pair[0] == number && !is_arithmetic(before) => Some(*turned),
-            _ => None,
-        }
-    });
-    pairs.collect()
-}
-
-fn is_digits(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The year that a word is.
-fn year_of(word: &str) -> Option<u32> {
-    let is_year = word.len() == 4 && is_digits(word);
-    word.parse().ok().filter(|year| is_year && (1900..2100).contains(year))
-}
-
-/// The years that a literal stands for: that of a day, or the literal itself where it is compared
-/// with a date. The last day of a year may begin the next one.
-fn years_in(literal: &Literal) -> Vec<u32> {
-    let text = literal.text.as_str();
-    let Some(year) = text.get(..4).and_then(year_of) else { return Vec::new() };
-    let is_date = match literal.column.as_deref() {
-        Some(column) => words(column).iter().any(|word| DATES.contains(&word.as_str())),
-        None => true,
-    };
-    match &text[4..] {
-        "" if is_date => vec![year],
-        rest if rest.starts_with("-12-31") => vec![year, year + 1],
-        rest if rest.starts_with(['-', '%']) => vec![year],
-        _ => Vec::new(),
     }
 }

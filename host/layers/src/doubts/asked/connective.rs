@@ -32,7 +32,7 @@ const ALTERNATIVES: &[&str] = &["OR ", "IN (", "UNION", "CASE", "BETWEEN"];
 impl Asked<'_> {
     /// The doubt about conditions that are connected otherwise than in the question.
     pub(super) fn other_connective(&self) -> Option<Doubt> {
-        self.either_for_both().or_else(|| self.both_for_either())
+        self.either_for_both().or_else(|| self.both_for_either()).or_else(|| self.loose_or())
     }
 
     /// OR between two conditions with `and` between them. Of one column, things that have several
@@ -73,6 +73,21 @@ impl Asked<'_> {
         })?;
         let text = format!(
             "the question says `or` between {} and {}, and the statement takes what meets both",
+            one.literal, other.literal
+        );
+        Some(Doubt { kind: DoubtKind::OtherConnective, text })
+    }
+
+    /// Two values of which either is asked for, where an AND takes the first for itself.
+    fn loose_or(&self) -> Option<Doubt> {
+        let [one, other] = self.outline.loose.as_ref()?;
+        let between = self.find_words_between(one, other)?;
+        if !matches!(between.as_slice(), [] | ["or" | "and"]) {
+            return None;
+        }
+        let text = format!(
+            "AND binds closer than OR, so that {1} counts without the conditions beside {0}: put \
+             both in parentheses",
             one.literal, other.literal
         );
         Some(Doubt { kind: DoubtKind::OtherConnective, text })

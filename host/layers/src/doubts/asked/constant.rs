@@ -109,7 +109,13 @@ pub(super) async fn find(
     query: &SqlQuery,
     database: &dyn Database,
 ) -> Option<Doubt> {
-    if !asks_about_data(question, catalog) || !reads_nothing(facts) {
+    if !asks_about_data(question, catalog) {
+        return None;
+    }
+    if let Some(text) = describe_constant(&facts.normalized, facts) {
+        return Some(Doubt { kind: DoubtKind::NoTable, text: text.to_owned() });
+    }
+    if !reads_nothing(facts) {
         return None;
     }
     if !facts.tasks.is_empty() {
@@ -122,6 +128,23 @@ pub(super) async fn find(
     }
     let text = "the statement reads no table, so that its result does not depend on the data";
     Some(Doubt { kind: DoubtKind::NoTable, text: text.to_owned() })
+}
+
+/// The reason why the result of a statement over tables does not depend on what they hold.
+fn describe_constant(normalized: &str, facts: &Facts) -> Option<&'static str> {
+    let shown = normalized.strip_prefix("SELECT ")?;
+    let is_literal = shown.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '\'' | '-'));
+    let reads_none = facts.columns.is_empty() && facts.functions.is_empty();
+    let is_plain = facts.subqueries.is_empty() && facts.tasks.is_empty();
+    if is_literal && reads_none && is_plain && !facts.tables.is_empty() {
+        return Some("the statement shows a literal alone, which does not depend on the data");
+    }
+    let is_zero = shown
+        .split(" * 0")
+        .skip(1)
+        .any(|rest| !rest.starts_with(|c: char| c == '.' || c.is_ascii_digit()));
+    is_zero
+        .then_some("the statement multiplies by 0, so that its result does not depend on the data")
 }
 
 /// Returns true if the facts are those of a statement that certainly reads no table.

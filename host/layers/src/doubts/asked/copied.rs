@@ -8,6 +8,7 @@ use syrch_core::ports::{Facts, SqlQuery};
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Corpus, Doubt, DoubtKind, Hit};
 
+use super::negation::NOT;
 use super::question::{Question, stems};
 
 /// Letters by which two words begin that may be one: `Germany` and `German`.
@@ -51,11 +52,14 @@ pub(super) fn find(
     let statement: HashSet<String> = stems(&query.text).into_iter().collect();
     let literals: HashSet<String> =
         facts.literals.iter().flat_map(|literal| stems(&literal.text)).collect();
+    // What is neither of two is what the third one is.
+    let is_turned = question.has_any(NOT);
     let is_same = std::iter::once(example).chain(copied).any(|example| {
-        let is_left = example
-            .stems
-            .iter()
-            .any(|stem| literals.contains(stem) && !has_like(question.stems(), stem));
+        let is_left = !is_turned
+            && example
+                .stems
+                .iter()
+                .any(|stem| literals.contains(stem) && !has_like(question.stems(), stem));
         let is_new = question.stems().iter().any(|stem| {
             let is_known = has_like(&example.stems, stem) || has_like(&statement, stem);
             !is_known && (question.is_name(stem) || is_in_catalog(stem, catalog))
@@ -83,7 +87,7 @@ fn squeeze(sql: &str) -> String {
 }
 
 /// Returns true if a word is among these, or one that begins as it does.
-fn has_like(words: &HashSet<String>, word: &str) -> bool {
+pub(super) fn has_like(words: &HashSet<String>, word: &str) -> bool {
     let begin: String = word.chars().take(LIKE).collect();
     let is_long = begin.chars().count() == LIKE && begin.chars().all(char::is_alphabetic);
     words.contains(word) || is_long && words.iter().any(|other| other.starts_with(&begin))
@@ -155,6 +159,12 @@ mod tests {
             "What is the number of customers from Spain?",
             "Count the customers in spain.",
         ] {
+            assert_eq!(doubt(asked, solved, SPAIN, copy), None, "{asked}");
+        }
+        // Of three countries.
+        for asked in
+            ["How many customers are neither german nor french?", "How many are not french?"]
+        {
             assert_eq!(doubt(asked, solved, SPAIN, copy), None, "{asked}");
         }
         let other = "SELECT COUNT(*) FROM customers WHERE country <> 'Spain'";

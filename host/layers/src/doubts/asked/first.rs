@@ -93,6 +93,9 @@ const CALENDAR: &[&str] = &[
     "winter",
     "yesterday",
 ];
+/// Words of which one stands before a superlative that is not the first.
+const ORDINALS: &[&str] =
+    &["second", "2nd", "third", "3rd", "fourth", "4th", "fifth", "5th", "sixth", "tenth"];
 const LATE: &[&str] = &["latest", "newest", "youngest"];
 const EARLY: &[&str] = &["earliest", "oldest"];
 const RECENT: &[&str] = &["recent", "recently"];
@@ -137,6 +140,81 @@ impl Asked<'_> {
         }
         let text = format!("the question asks for {number} rows, and the result has {rows}");
         Some(Doubt { kind: DoubtKind::OtherRows, text })
+    }
+
+    /// The doubt about the first of an order, or its extreme, where the second or a later one is
+    /// asked for.
+    pub(super) fn first_for_second(&self) -> Option<Doubt> {
+        let words: Vec<&str> = self.question.words().collect();
+        let ordinal = words.windows(2).find(|pair| {
+            let is_end = MOST.contains(&pair[1]) || SUPERLATIVES.contains(&pair[1]);
+            ORDINALS.contains(&pair[0]) && is_end
+        })?[0];
+        let columns = self.outline.columns.as_slice();
+        let is_extreme = self.outline.limit.is_none()
+            && matches!(columns, [only] if only.is_aggregate(&["max", "min"]));
+        let is_first = self.outline.limit == Some(1)
+            && ["OFFSET", "LIMIT 1,", "LIMIT 2", "ROW_NUMBER", "RANK"]
+                .iter()
+                .all(|part| !self.facts.normalized.to_uppercase().contains(part));
+        if !(is_extreme || is_first)
+            || !self.facts.subqueries.is_empty()
+            || !self.facts.tasks.is_empty()
+            || self.facts.normalized.matches("SELECT").count() != 1
+        {
+            return None;
+        }
+        let text =
+            format!("the question asks for the {ordinal}, and the statement takes the first");
+        Some(Doubt { kind: DoubtKind::OtherRows, text })
+    }
+
+    /// The doubt about an order in the other direction than the question says.
+    pub(super) fn other_direction(&self) -> Option<Doubt> {
+        let order = self.outline.order.as_ref()?;
+        let [up, down] = ["ascending", "descending"].map(|word| self.question.has_any(&[word]));
+        let column = order.by.column().map(|column| column.column.as_str()).unwrap_or_default();
+        let may_turn =
+            words(column).iter().any(|word| TIMES.contains(&word.as_str()) || word == "rank");
+        let is_other = match order.is_descending {
+            true => up && !down && !may_turn,
+            false => down && !up && !may_turn && self.lacks("DESC"),
+        };
+        if !is_other || self.results.row_count() < 2 || order.by == Selected::Other {
+            return None;
+        }
+        let asked = if down { "descending" } else { "ascending" };
+        let text = format!("the question asks for {asked} order, and the statement has the other");
+        Some(Doubt { kind: DoubtKind::OtherEnd, text })
+    }
+
+    /// The doubt about the first day where the last one is asked for, or the other way round.
+    pub(super) fn other_extreme_time(&self) -> Option<Doubt> {
+        let late = self.question.has_any(&LATE[..2]) || self.question.has_pair("most", RECENT);
+        let early = self.question.has_any(&EARLY[..1]);
+        let functions = &self.facts.functions;
+        let [has_min, has_max] =
+            ["min", "max"].map(|name| functions.iter().any(|function| function == name));
+        let (end, way) = match (late, early) {
+            (true, false) if has_min && !has_max => ("last", "min"),
+            (false, true) if has_max && !has_min => ("first", "max"),
+            _ => return None,
+        };
+        let extreme = self.outline.columns.iter().find(|column| column.is_aggregate(&[way]))?;
+        let column = extreme.column()?;
+        let is_time = self.storage_of(column) == Some(Stored::Time)
+            || words(&column.column)
+                .iter()
+                .any(|word| ["date", "day", "time"].contains(&word.as_str()));
+        if !is_time || !self.facts.tasks.is_empty() {
+            return None;
+        }
+        let text = format!(
+            "the question asks for the {end} by {}, and the statement has {}",
+            column.column,
+            way.to_uppercase()
+        );
+        Some(Doubt { kind: DoubtKind::OtherEnd, text })
     }
 
     /// Returns true if the statement may choose rows by anything but its own LIMIT.

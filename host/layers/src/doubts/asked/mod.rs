@@ -5,16 +5,21 @@
 //! question's words alone or says nothing.
 
 mod amounts;
+mod bounds;
 mod connective;
 mod constant;
 mod copied;
+mod denied;
 mod first;
 mod measure;
 mod negation;
 mod question;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod unused;
+mod values;
+mod years;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -184,10 +189,14 @@ impl Asked<'_> {
             self.not_distinct(),
             self.other_connective(),
             self.doubt_negation(),
+            self.doubt_denied(),
             self.other_end(),
             self.other_time(),
+            self.other_direction(),
+            self.other_extreme_time(),
             self.other_rows(),
             self.first_of_none(),
+            self.first_for_second(),
             self.all_for_first(),
             self.doubt_order(),
             self.number_alone(),
@@ -195,12 +204,18 @@ impl Asked<'_> {
             self.too_many(),
             self.other_aggregate(),
             self.other_year(),
+            self.open_year(),
+            self.month_of_every_year(),
             self.other_bound(),
+            self.find_lost_bound(),
+            self.find_lost_column(),
+            self.no_share(),
             self.no_groups(),
             self.left_out(),
             self.find_lost_year(),
             self.find_lost_number(),
             self.other_table(),
+            self.other_evidence(),
             self.no_time(),
             self.no_median(),
         ];

@@ -12,7 +12,7 @@ use super::measure::{MOST, SUPERLATIVES};
 use super::question::{stems, words};
 
 /// Words that say of what there is none.
-const NOT: &[&str] = &["except", "never", "no", "not", "t", "without"];
+pub(super) const NOT: &[&str] = &["except", "neither", "never", "no", "not", "t", "without"];
 /// Words behind one of them with which it is not that there is none: `not in all courses`.
 const SOME: &[&str] = &["all", "always", "both", "every", "least", "only", "some"];
 /// Words before *not* with which nothing is done.

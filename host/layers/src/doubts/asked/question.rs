@@ -22,6 +22,8 @@ pub(crate) struct Question {
     names: HashSet<String>,
     /// The solved examples that prompts for its answer show.
     examples: Vec<Solved>,
+    /// The evidence beside the question, in lower case.
+    evidence: String,
 }
 
 impl Question {
@@ -29,12 +31,28 @@ impl Question {
         let text: String = text.chars().take(LONGEST).collect();
         let words = words(&text);
         let stems = words.iter().map(|word| stem(word)).collect();
-        Self { names: names(&text), words, stems, examples: Vec::new(), text }
+        Self {
+            names: names(&text),
+            words,
+            stems,
+            examples: Vec::new(),
+            evidence: String::new(),
+            text,
+        }
     }
 
     /// Adds the solved examples among the hints that prompts show.
     pub(crate) fn with_examples(self, hints: &[Hit]) -> Self {
         Self { examples: hints.iter().filter_map(Solved::from_hit).collect(), ..self }
+    }
+
+    /// Adds what is known beside the question.
+    pub(crate) fn with_evidence(self, evidence: &str) -> Self {
+        Self { evidence: evidence.chars().take(LONGEST).collect::<String>().to_lowercase(), ..self }
+    }
+
+    pub(super) fn evidence(&self) -> &str {
+        &self.evidence
     }
 
     /// The question as it was asked.

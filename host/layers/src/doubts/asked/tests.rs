@@ -31,7 +31,7 @@ fn table(name: &str, columns: &[(&str, &str)], keys: &[(&str, &str, &str)]) -> T
     }
 }
 
-fn geography() -> Catalog {
+pub(super) fn geography() -> Catalog {
     let state =
         [("StateId", "INTEGER"), ("name", "TEXT"), ("population", "INTEGER"), ("area", "REAL")];
     let city = [
@@ -52,25 +52,25 @@ fn geography() -> Catalog {
     Catalog { database: "geography".into(), dialect: Dialect::Sqlite, tables }
 }
 
-fn column(path: &str) -> Selected {
+pub(super) fn column(path: &str) -> Selected {
     let (table, column) = path.split_once('.').unwrap();
     Selected::Column(ColumnName { table: table.into(), column: column.into() })
 }
 
-fn aggregate(function: &str, path: &str) -> Selected {
+pub(super) fn aggregate(function: &str, path: &str) -> Selected {
     let of = column(path).column().cloned();
     Selected::Aggregate { function: function.into(), of, is_distinct: false }
 }
 
-fn count() -> Selected {
+pub(super) fn count() -> Selected {
     Selected::Aggregate { function: "count".into(), of: None, is_distinct: false }
 }
 
-fn columns(columns: &[Selected]) -> Outline {
+pub(super) fn columns(columns: &[Selected]) -> Outline {
     Outline { columns: columns.to_vec(), relations: 1, ..Outline::default() }
 }
 
-fn first(columns: &[Selected], by: &Selected, is_descending: bool) -> Outline {
+pub(super) fn first(columns: &[Selected], by: &Selected, is_descending: bool) -> Outline {
     let order = OrderKey { by: by.clone(), is_descending, nulls_first: None, filter: None };
     Outline {
         columns: columns.to_vec(),
@@ -81,7 +81,7 @@ fn first(columns: &[Selected], by: &Selected, is_descending: bool) -> Outline {
     }
 }
 
-fn rows(values: &[i64]) -> ResultSet {
+pub(super) fn rows(values: &[i64]) -> ResultSet {
     results(Arc::new(Int64Array::from(values.to_vec())))
 }
 
@@ -103,12 +103,17 @@ fn doubts_of(question: &str, outline: &Outline, facts: &Facts, values: &[i64]) -
     Asked { question: &question, outline, facts, catalog: &catalog, results: &results }.doubts()
 }
 
-fn kinds_of(question: &str, outline: &Outline, facts: &Facts, values: &[i64]) -> Vec<DoubtKind> {
+pub(super) fn kinds_of(
+    question: &str,
+    outline: &Outline,
+    facts: &Facts,
+    values: &[i64],
+) -> Vec<DoubtKind> {
     doubts_of(question, outline, facts, values).into_iter().map(|doubt| doubt.kind).collect()
 }
 
 /// The facts of a statement over these tables that calls these functions.
-fn facts(normalized: &str, tables: &[&str], functions: &[&str]) -> Facts {
+pub(super) fn facts(normalized: &str, tables: &[&str], functions: &[&str]) -> Facts {
     fn own(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
@@ -432,11 +437,11 @@ fn different_things_are_counted_once() {
 fn no_more_things_are_counted_than_there_are() {
     let mut catalog = geography();
     catalog.tables[0].row_estimate = Some(50);
-    let joined = Outline { relations: 2, ..columns(&[count()]) };
-    let kinds = |question: &str, counted: i64| {
+    let kinds_over = |question: &str, counted: i64, tables: &[&str]| {
+        let joined = Outline { relations: tables.len(), ..columns(&[count()]) };
         let question = Question::new(question);
         let results = rows(&[counted]);
-        let facts = facts("SELECT count(*) FROM state JOIN city", &["city", "state"], &["count"]);
+        let facts = facts("SELECT count(*) FROM state JOIN city", tables, &["count"]);
         let asked = Asked {
             question: &question,
             outline: &joined,
@@ -446,10 +451,15 @@ fn no_more_things_are_counted_than_there_are() {
         };
         asked.doubts().into_iter().map(|doubt| doubt.kind).collect::<Vec<_>>()
     };
-    assert_eq!(kinds("How many states have a city?", 386), [DoubtKind::TooMany]);
-    assert_eq!(kinds("How many states have a city?", 49), []);
-    assert_eq!(kinds("How many cities lie in a state?", 386), []);
-    assert_eq!(kinds("How many state cities are there?", 386), []);
+    for tables in [&["city", "state"][..], &["city"]] {
+        let with_city = "How many states have a city?";
+        assert_eq!(kinds_over(with_city, 386, tables), [DoubtKind::TooMany]);
+        assert_eq!(kinds_over(with_city, 49, tables), []);
+        assert_eq!(kinds_over("How many cities lie in a state?", 386, tables), []);
+        assert_eq!(kinds_over("How many state cities are there?", 386, tables), []);
+    }
+    // An estimate of the rows that are counted may be too low.
+    assert_eq!(kinds_over("How many states are there?", 386, &["state"]), []);
 }
 
 #[test]
@@ -508,7 +518,7 @@ fn numbers_years_and_tables_of_the_question_are_used() {
     );
     assert_eq!(kinds(five, &format!("{cities} WHERE population = 5"), &["city"]), []);
     for question in [
-        "How many cities have a population of 5 or more?",
+        "How many cities have a population of 5 to 9?",
         "How many cities have a population of 5%?",
         "How many cities have at least a population of 5?",
         "What is the population of 5 cities?",
@@ -526,7 +536,12 @@ fn numbers_years_and_tables_of_the_question_are_used() {
     assert_eq!(kinds(states, "SELECT count(*) FROM state", &["state"]), []);
     // Each city has its state.
     assert_eq!(kinds(states, cities, &["city"]), []);
-    assert_eq!(kinds("How many states have a visit?", "SELECT count(*)", &["visit"]), []);
+    let visited = "How many states have a visit?";
+    assert_eq!(kinds(visited, "SELECT count(*)", &["visit"]), [DoubtKind::Unused]);
+    assert_eq!(kinds("Which states have a visit?", "SELECT day", &["visit"]), [DoubtKind::Unused]);
+    assert_eq!(kinds(visited, "SELECT count(*)", &["visit", "city"]), []);
+    assert_eq!(kinds("How many state visits were there?", "SELECT count(*)", &["visit"]), []);
+    assert_eq!(kinds("Which of the states have a visit?", "SELECT day", &["visit"]), []);
 }
 
 #[test]
@@ -721,7 +736,27 @@ fn rows_that_are_asked_for_are_not_left_out() {
 }
 
 fn compare(path: &str, literal: &str) -> Comparison {
-    Comparison { column: column(path).column().cloned().unwrap(), literal: literal.into() }
+    compare_by(path, "=", literal)
+}
+
+pub(super) fn compare_by(path: &str, operator: &'static str, literal: &str) -> Comparison {
+    let column = column(path).column().cloned().unwrap();
+    Comparison { column, operator, literal: literal.into() }
+}
+
+/// Checks that each question is or is not doubtful by that kind where this statement over these
+/// tables answers it.
+#[track_caller]
+pub(super) fn assert_kind(
+    kind: DoubtKind,
+    outline: &Outline,
+    facts: &Facts,
+    cases: &[(&str, bool)],
+) {
+    for (question, is_doubtful) in cases {
+        let kinds = kinds_of(question, outline, facts, &[7, 8]);
+        assert_eq!(kinds.contains(&kind), *is_doubtful, "{question} by {}", facts.normalized);
+    }
 }
 
 #[test]
@@ -806,7 +841,7 @@ fn what_has_none_is_not_what_has_another() {
     }
     for (question, shown, literal) in [
         // A state has one state, and the city was named before.
-        ("Which visits were not made in the city of Rome?", "visit.day", "Rome"),
+        ("On which days were visits not made in the city of Rome?", "visit.day", "Rome"),
         ("Which states have a city that is not Rome?", "state.name", "Rome"),
         ("Which states have not only the city Rome?", "state.name", "Rome"),
         ("Which states have something that is not Rome?", "state.name", "Rome"),
@@ -851,4 +886,80 @@ fn as_much_is_left_out_as_the_question_says() {
     ] {
         assert_eq!(kinds(question, condition), [], "{question}");
     }
+}
+
+#[test]
+fn of_two_values_of_one_column_none_is_taken_for_itself() {
+    let loose = [compare("city.city_name", "Rome"), compare("city.city_name", "Paris")];
+    let outline = Outline { loose: Some(loose), ..columns(&[count()]) };
+    let sql = "SELECT count(*) FROM city WHERE population > 5 AND city_name = 'Rome' OR \
+               city_name = 'Paris'";
+    let cases = [
+        ("How many cities above 5 are called Rome or Paris?", true),
+        ("How many cities above 5 are called Paris and Rome?", true),
+        ("How many cities above 5 are called Rome, or are in Paris?", false),
+        ("How many cities above 5 are called Rome?", false),
+    ];
+    assert_kind(DoubtKind::OtherConnective, &outline, &facts(sql, &["city"], &[]), &cases);
+}
+
+#[test]
+fn the_second_is_not_the_first() {
+    let area = column("state.area");
+    let names = [column("state.name")];
+    let sql = "SELECT name FROM state ORDER BY area DESC LIMIT 1";
+    let one = first(&names, &area, true);
+    let asked = "Which state has the second largest area?";
+    let cases = [(asked, true), ("Which state has the largest area?", false)];
+    assert_kind(DoubtKind::OtherRows, &one, &facts(sql, &["state"], &[]), &cases);
+    let extreme = columns(&[aggregate("max", "state.area")]);
+    let cases = [("What is the 2nd highest area?", true), ("What is the highest area?", false)];
+    let known = facts("SELECT max(area) FROM state", &["state"], &["max"]);
+    assert_kind(DoubtKind::OtherRows, &extreme, &known, &cases);
+    for sql in [
+        "SELECT name FROM state ORDER BY area DESC LIMIT 1 OFFSET 1",
+        "SELECT name FROM state ORDER BY area DESC LIMIT 1, 1",
+        "SELECT name FROM (SELECT * FROM state ORDER BY area DESC LIMIT 2) ORDER BY area LIMIT 1",
+    ] {
+        let known = facts(sql, &["state"], &[]);
+        assert_kind(DoubtKind::OtherRows, &one, &known, &[(asked, false)]);
+    }
+}
+
+#[test]
+fn an_order_has_the_direction_that_the_question_says() {
+    let area = column("state.area");
+    fn order(by: &Selected, is_descending: bool) -> Outline {
+        Outline { limit: None, ..first(&[column("state.name")], by, is_descending) }
+    }
+    let down = "List the states in descending order of area.";
+    let up = "List the states by area, ascending.";
+    let sql = "SELECT name FROM state ORDER BY area";
+    let known = facts(sql, &["state"], &[]);
+    let cases = [(down, true), (up, false), ("List the states by area.", false)];
+    assert_kind(DoubtKind::OtherEnd, &order(&area, false), &known, &cases);
+    let known = facts(&format!("{sql}, name DESC"), &["state"], &[]);
+    assert_kind(DoubtKind::OtherEnd, &order(&area, false), &known, &[(down, false)]);
+    let known = facts(&format!("{sql} DESC"), &["state"], &[]);
+    assert_kind(DoubtKind::OtherEnd, &order(&area, true), &known, &[(up, true), (down, false)]);
+    let ages = "List the visits in descending order of age.";
+    let known = facts("SELECT visit_id FROM visit ORDER BY day", &["visit"], &[]);
+    assert_kind(DoubtKind::OtherEnd, &order(&column("visit.day"), false), &known, &[(ages, false)]);
+}
+
+#[test]
+fn the_latest_day_is_the_greatest() {
+    #[track_caller]
+    fn assert(function: &str, asked: &str, is_doubtful: bool) {
+        let outline = columns(&[aggregate(function, "visit.day")]);
+        let known = facts(&format!("SELECT {function}(day) FROM visit"), &["visit"], &[function]);
+        assert_kind(DoubtKind::OtherEnd, &outline, &known, &[(asked, is_doubtful)]);
+    }
+    for asked in ["When was the latest visit?", "What is the day of the most recent visit?"] {
+        assert("min", asked, true);
+        assert("max", asked, false);
+    }
+    assert("max", "When was the earliest visit?", true);
+    assert("min", "When was the earliest visit?", false);
+    assert("min", "When was the oldest visit?", false);
 }

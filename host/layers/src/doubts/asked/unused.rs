@@ -11,16 +11,16 @@ use syrch_core::{Doubt, DoubtKind, Hit, Table};
 use syrch_words::{is_stop_word, stem};
 
 use super::Asked;
-use super::amounts::WITHIN;
 use super::question::{stems, words};
+use super::years::WITHIN;
 
 /// The longest time of a search for cells.
-const TIME: Duration = Duration::from_secs(2);
+pub(super) const TIME: Duration = Duration::from_secs(2);
 /// Phrases that are searched for, and words of one.
 const PHRASES: usize = 64;
 const LONGEST: usize = 4;
 /// Cells that are looked at for a phrase.
-const CELLS: u32 = 20;
+pub(super) const CELLS: u32 = 20;
 /// Letters of the shortest word in lower case that may be a cell.
 const SHORTEST: usize = 4;
 /// Words of a question that say what is computed.
@@ -116,7 +116,7 @@ impl Asked<'_> {
     /// The doubt about a value that the question names, where the statement has no condition.
     pub(super) async fn find_lost_value(&self, database: &dyn Database) -> Option<Doubt> {
         if !self.has_no_condition() || self.results.row_count() == 0 {
-            return None;
+            return self.find_other_value(database).await;
         }
         let phrases = self.phrases();
         if phrases.is_empty() {
@@ -140,7 +140,7 @@ impl Asked<'_> {
 
     /// The phrases of the question that may be cells: runs of words of which no one names a table
     /// or a column, and of one word the plural without its ending.
-    fn phrases(&self) -> Vec<String> {
+    pub(super) fn phrases(&self) -> Vec<String> {
         let names = self.names();
         let words: Vec<&str> = self.question.words().skip(self.question.start() + 1).collect();
         let mut phrases: Vec<String> = Vec::new();
@@ -173,7 +173,7 @@ impl Asked<'_> {
         self.facts.tables.iter().any(|read| self.is_table(read, table))
     }
 
-    fn is_table(&self, one: &str, other: &str) -> bool {
+    pub(super) fn is_table(&self, one: &str, other: &str) -> bool {
         match (self.catalog.table(one), self.catalog.table(other)) {
             (Some(one), Some(other)) => std::ptr::eq(one, other),
             _ => false,
@@ -256,15 +256,22 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::Unused, text })
     }
 
-    /// The doubt about a number of rows of other tables than the one whose rows are to be counted:
+    /// The doubt about rows of other tables than the one whose things are to be counted or listed:
     /// `How many suppliers are there?`
     pub(super) fn other_table(&self) -> Option<Doubt> {
         let start = self.question.start();
-        if !self.question.begins_with(&[&["how"], &["many"]]) {
-            return None;
-        }
-        let noun = stem(self.question.word(start + 2)?);
-        if self.question.words().skip(start + 3).any(|word| !ONLY.contains(&word)) {
+        let at = match self.question.first()? {
+            "how" if self.question.has_pair("how", &["many"]) => start + 2,
+            "which" | "list" | "show" | "what" => {
+                let words = self.question.words().skip(start + 1);
+                start + 1 + words.take_while(|word| ["all", "me", "the"].contains(word)).count()
+            }
+            _ => return None,
+        };
+        let noun = stem(self.question.word(at)?);
+        // `Customer orders` are orders.
+        let next = self.question.word(at + 1);
+        if next.is_some_and(|next| !ONLY.contains(&next) && self.names().contains(&stem(next))) {
             return None;
         }
         let own = std::slice::from_ref(&noun);
@@ -287,7 +294,7 @@ impl Asked<'_> {
             return None;
         }
         let text = format!(
-            "the question asks for the number of {}, and the statement reads {} alone",
+            "the question asks for {}, and the statement reads {} alone",
             asked.name,
             tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>().join(", ")
         );

@@ -198,6 +198,14 @@ fn is_query(resolver: &Resolver<'_>, name: &ObjectName) -> bool {
 
 /// The first table that no condition connects with the first one of FROM.
 fn find_unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) -> Option<Use> {
+    // Aggregates that take each value once are the same over repeated rows.
+    let shown = select.projection.iter().filter_map(expression);
+    let mut taken = shown.flat_map(aggregates).peekable();
+    if taken.peek().is_some()
+        && taken.all(|taken| is_distinct(&taken) || is_one_of(&name(&taken), &["max", "min"]))
+    {
+        return None;
+    }
     let mut groups: Vec<usize> = (0..tables.len()).collect();
     let mut connected: Vec<&Expr> = select.selection.iter().flat_map(conditions).collect();
     for join in select.from.iter().flat_map(|tree| &tree.joins) {

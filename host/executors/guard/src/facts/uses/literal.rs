@@ -1,6 +1,10 @@
 //! Literals of a statement: days, numbers and texts.
 
-use sqlparser::ast::{CastKind, DataType, Expr, TypedString, UnaryOperator, Value, ValueWithSpan};
+use std::cmp::Ordering;
+
+use sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, Expr, TypedString, UnaryOperator, Value, ValueWithSpan,
+};
 use syrch_core::Dialect;
 
 use super::plain::{arguments, name};
@@ -21,6 +25,22 @@ impl Literal {
         match text(expr) {
             Some(text) => Some(Self::Text(text.trim_end().to_lowercase())),
             None => number(expr)?.parse().ok().map(Self::Number),
+        }
+    }
+
+    /// The order of two literals, where it is the same for every column: of numbers, and of texts
+    /// such as days that begin with a digit and are as long as each other.
+    pub(super) fn order(&self, other: &Self) -> Option<Ordering> {
+        fn is_dated(text: &str) -> bool {
+            text.starts_with(|c: char| c.is_ascii_digit())
+        }
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => one.partial_cmp(other),
+            (Self::Text(one), Self::Text(other)) => {
+                let is_ordered = one.len() == other.len() && is_dated(one) && is_dated(other);
+                is_ordered.then(|| one.cmp(other))
+            }
+            (Self::Text(_), Self::Number(_)) | (Self::Number(_), Self::Text(_)) => None,
         }
     }
 
@@ -64,6 +84,9 @@ pub(super) fn day(expr: &Expr) -> Option<String> {
 /// A text that is a day in another form than `YYYY-MM-DD`: three numbers with one mark between
 /// them, one of them a year.
 pub(super) fn other_day(expr: &Expr) -> Option<String> {
+    if let Some(difference) = day_without_quotes(expr) {
+        return Some(difference);
+    }
     let text = text(expr)?;
     let mark =
         text.chars().find(|c| !c.is_ascii_digit()).filter(|mark| ['/', '-', '.'].contains(mark))?;
@@ -76,6 +99,28 @@ pub(super) fn other_day(expr: &Expr) -> Option<String> {
         })
         && !is_day(&text))
     .then_some(text)
+}
+
+/// A day that lacks its quotes, so that it is a difference: `2023-01-01`.
+fn day_without_quotes(expr: &Expr) -> Option<String> {
+    if let Expr::Nested(inner) = expr {
+        return day_without_quotes(inner);
+    }
+    let (rest, day) = split_difference(expr)?;
+    let (year, month) = split_difference(rest)?;
+    let year: u32 = number(year)?.parse().ok()?;
+    let is_day = (1..=31).contains(&day) && (1..=12).contains(&month);
+    (is_day && (1000..10_000).contains(&year)).then(|| expr.to_string())
+}
+
+/// A difference as what a number is taken from, and that number.
+fn split_difference(expr: &Expr) -> Option<(&Expr, u32)> {
+    match expr {
+        Expr::BinaryOp { left, op: BinaryOperator::Minus, right } => {
+            Some((&**left, number(right)?.parse().ok()?))
+        }
+        _ => None,
+    }
 }
 
 /// Returns true if a text is a day: `YYYY-MM-DD`.

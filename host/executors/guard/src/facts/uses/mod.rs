@@ -3,6 +3,7 @@
 //! recorded: a value that cannot be traced to one table is left out.
 
 mod beside;
+mod bounds;
 mod compared;
 pub(super) mod cut;
 mod extreme;
@@ -145,6 +146,7 @@ impl Resolver<'_> {
             noted.push(one);
         }
         noted.contradictions(&conditions);
+        noted.record_empty_ranges(&conditions);
         for condition in conditions {
             noted.record_misfit(condition);
             noted.condition(condition);
@@ -555,10 +557,13 @@ impl Noted<'_> {
         }
     }
 
-    fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) {
+    fn binary(&mut self, whole: &Expr, left: &Expr, operator: &BinaryOperator, right: &Expr) {
         use BinaryOperator as Op;
         let (operator, turned) = match operator {
             Op::And | Op::Or => {
+                if *operator == Op::Or {
+                    self.record_tautology(whole);
+                }
                 self.record_text_condition(left, right);
                 return self.record_text_condition(right, left);
             }
@@ -577,13 +582,10 @@ impl Noted<'_> {
                 }
                 return;
             }
-            Op::Eq => ("=", "="),
-            Op::NotEq => ("<>", "<>"),
-            Op::Lt => ("<", ">"),
-            Op::LtEq => ("<=", ">="),
-            Op::Gt => (">", "<"),
-            Op::GtEq => (">=", "<="),
-            _ => return,
+            other => match compared::operators(other) {
+                Some(both) => both,
+                None => return,
+            },
         };
         if is_null(right) {
             return self.null(left, operator);
@@ -598,16 +600,23 @@ impl Noted<'_> {
         self.record_comparison(right, turned, left);
         self.extreme(left, right);
         self.extreme(right, left);
+        if operator == "=" {
+            self.record_scalar(left, right);
+            self.record_scalar(right, left);
+        }
     }
 
     fn expression(&mut self, expr: &Expr) {
         match expr {
             Expr::Function(function) => self.function(function, expr),
             Expr::Extract { .. } => self.date(expr),
-            Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
-            Expr::Between { expr, negated: _, low, high } => {
-                self.record_comparison(expr, ">=", low);
-                self.record_comparison(expr, "<=", high);
+            Expr::BinaryOp { left, op, right } => self.binary(expr, left, op, right),
+            Expr::Between { expr: column, negated, low, high } => {
+                if !negated {
+                    self.record_empty_ranges(&[expr]);
+                }
+                self.record_comparison(column, ">=", low);
+                self.record_comparison(column, "<=", high);
             }
             Expr::UnaryOp { op: UnaryOperator::Minus, expr } if self.column(expr).is_some() => {
                 self.numbers(expr, "-")

@@ -26,7 +26,7 @@ pub(super) fn outline(
         }
         GroupByExpr::All(_) => Vec::new(),
     };
-    let Compared { all_of, any_of, differing } = Compared::read(select, scopes);
+    let Compared { all_of, any_of, differing, loose } = Compared::read(select, scopes);
     Outline {
         columns: select.projection.iter().map(column).collect(),
         relations: scopes.last().map_or(0, |scope| scope.sources.len()),
@@ -38,6 +38,7 @@ pub(super) fn outline(
         all_of,
         any_of,
         differing,
+        loose,
         repeated: joined::read_repeated(resolver, select, order, scopes),
     }
 }

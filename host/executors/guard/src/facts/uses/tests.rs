@@ -65,6 +65,8 @@ fn list_uses(text: &str, dialect: Dialect) -> Vec<String> {
                 UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
                 UseKind::Unconnected(other) => format!("unconnected {other}"),
                 UseKind::Never => "never".to_owned(),
+                UseKind::Always => "always".to_owned(),
+                UseKind::Scalar { values } => format!("scalar by {values}"),
                 UseKind::Padded { rows } => format!("padded by {rows}"),
             };
             format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
@@ -845,5 +847,108 @@ fn the_rows_where_a_limit_cuts_an_order_are_read_by_a_query() {
         "SELECT kind FROM birds ORDER BY mass LIMIT 1 + 1",
     ] {
         assert_eq!(cut(text), None, "{text}");
+    }
+}
+
+#[test]
+fn conditions_without_any_value_or_with_every_value_are_uses() {
+    fn when(condition: &str) -> Option<UseKind> {
+        let text = format!("SELECT id FROM birds b WHERE {condition}");
+        let mut kinds = uses(&text, Dialect::Sqlite).into_iter().map(|one| one.kind);
+        kinds.find(|kind| matches!(kind, UseKind::Never | UseKind::Always))
+    }
+    for never in [
+        "mass BETWEEN 40 AND 20",
+        "mass > 40 AND mass < 20",
+        "mass >= 40 AND kind = 'x' AND 20 > b.mass",
+        "mass > 20 AND mass < 20",
+        "mass = 10 AND mass > 20",
+        "seen BETWEEN '2024-01-01' AND '2023-01-01'",
+        "mass BETWEEN 10 AND 20 AND mass > 30",
+    ] {
+        assert_eq!(when(never), Some(UseKind::Never), "{never}");
+    }
+    for always in [
+        "mass > 20 OR mass < 40",
+        "mass >= 20 OR mass <= 20",
+        "kind <> 'Auk' OR kind <> 'Gull'",
+        "site = 3 AND (kind <> 'Auk' OR kind <> 'Gull' OR kind <> 'Owl')",
+    ] {
+        assert_eq!(when(always), Some(UseKind::Always), "{always}");
+    }
+    for some in [
+        "mass BETWEEN 20 AND 40",
+        "mass NOT BETWEEN 40 AND 50",
+        "mass > 20 AND mass < 40",
+        "mass >= 20 AND mass <= 20",
+        "mass > 40 OR mass < 20",
+        "mass > 20 OR mass < 20",
+        "kind <> 'Auk' AND kind <> 'Gull'",
+        "kind <> 'Auk' OR site <> 3",
+        "kind <> 'Auk' OR kind <> 'auk'",
+        "mass > 40 OR seen < 20",
+        "mass > '9' AND mass < '40'",
+        "kind BETWEEN 'b' AND 'a'",
+    ] {
+        assert_eq!(when(some), None, "{some}");
+    }
+}
+
+#[test]
+fn a_day_without_quotes_is_a_number() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT id FROM birds WHERE seen > 2023-01-01", &["day > 2023 - 01 - 01: birds.seen"]),
+            ("SELECT id FROM birds WHERE (2023-1-31) > seen", &["day < 2023 - 1 - 31: birds.seen"]),
+            ("SELECT id FROM birds WHERE seen > 2023 - 13 - 1", &[]),
+            ("SELECT id FROM birds WHERE seen > 2023 - 1", &[]),
+            ("SELECT id FROM birds WHERE seen > 23 - 1 - 1", &[]),
+        ],
+    );
+}
+
+#[test]
+fn a_query_in_the_place_of_one_value_is_counted() {
+    let values = "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM (SELECT id FROM sites) AS s \
+                  LIMIT 2) AS t";
+    facts(values, &[], &catalog(Dialect::Sqlite)).unwrap();
+    let line = format!("scalar by {values}: birds.site");
+    let text = "SELECT id FROM birds WHERE site = (SELECT id FROM sites)";
+    assert_uses(Dialect::Sqlite, &[(text, &[line.as_str()])]);
+    assert_uses(Dialect::Postgres, &[(text, &[])]);
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            ("SELECT id FROM birds WHERE site IN (SELECT id FROM sites)", &[]),
+            ("SELECT id FROM birds WHERE site > (SELECT id FROM sites)", &[]),
+        ],
+    );
+}
+
+#[test]
+fn an_or_beside_an_and_without_parentheses_is_read() {
+    fn loose(condition: &str) -> Option<[String; 2]> {
+        let text = format!("SELECT id FROM birds WHERE {condition}");
+        let found = facts(&text, &[], &catalog(Dialect::Sqlite)).unwrap().outline.unwrap().loose;
+        found.map(|both| both.map(|one| one.literal))
+    }
+    let both = Some(["Auk".to_owned(), "Gull".to_owned()]);
+    for condition in [
+        "mass > 3 AND kind = 'Auk' OR kind = 'Gull'",
+        "(mass > 3 AND site = 1 AND kind = 'Auk' OR kind = 'Gull')",
+        "mass > 3 AND kind = 'Auk' OR kind = 'Gull' OR kind = 'Owl'",
+    ] {
+        assert_eq!(loose(condition), both, "{condition}");
+    }
+    for condition in [
+        "mass > 3 AND (kind = 'Auk' OR kind = 'Gull')",
+        "(mass > 3 AND kind = 'Auk') OR kind = 'Gull'",
+        "mass > 3 AND kind = 'Auk' OR mass > 3 AND kind = 'Gull'",
+        "mass > 3 AND kind = 'Auk' OR site = 2",
+        "kind = 'Owl' AND kind = 'Auk' OR kind = 'Gull'",
+        "kind = 'Auk' OR kind = 'Gull'",
+    ] {
+        assert_eq!(loose(condition), None, "{condition}");
     }
 }
