@@ -306,3 +306,32 @@ fn offline_sends_nothing() {
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert_eq!(endpoint.count(), 0);
 }
+
+/// The part that a server did not send may have changed the statement.
+#[test]
+fn a_reply_that_broke_off_is_not_run() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let statement = "```sql\nSELECT count(*) FROM products\n```\nConfidence: 0.95";
+    let begins = format!("data: {}\n\n", json!({"choices": [{"delta": {"content": statement}}]}));
+    let end = "data: [DONE]\n\n";
+    for rest in [
+        "data: {\"choices\": [{\"delta\": {}, \"error\": {\"message\": \"upstream is gone\"}}]}",
+        "event: error\ndata: {\"message\": \"upstream is gone\", \"code\": 502}",
+        "data: {\"type\": \"error\", \"message\": \"upstream is gone\"}",
+        "data: {\"detail\": \"upstream is gone\"}",
+        "data: {\"choices\": [{\"delta\": {\"conte",
+    ] {
+        let reply = Reply::raw(200, format!("{begins}{rest}\n\n{end}"));
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let said = ask(&endpoint, &database, QUESTION, &["--strategy", "single"]);
+        assert_eq!(said.code, 12, "{rest}: {}", said.all());
+    }
+    for (reason, code) in [("network_error", 12), ("cancelled", 12), ("OTHER", 3), ("new", 3)] {
+        let reply = Reply::text(statement).finish(reason);
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let said = ask(&endpoint, &database, QUESTION, &["--strategy", "single"]);
+        assert_eq!(said.code, code, "{reason}: {}", said.all());
+        assert!(said.all().contains(&format!("its reply ended with `{reason}`")), "{}", said.all());
+    }
+}

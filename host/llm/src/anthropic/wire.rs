@@ -93,11 +93,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
         Some("refusal") => Stopped::Refused(text.clone()),
         // Only tools of the server pause a turn, and none are offered.
         Some("pause_turn") => Stopped::Length,
-        Some(reason) if values::is_filtered(reason) => {
-            Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
-        }
-        Some(reason) if values::is_cut_off(reason) => values::cut_off(reason),
-        _ => Stopped::Complete,
+        reason => values::read_end(reason),
     };
     let calls = blocks.iter().filter(|block| kind(block, "tool_use"));
     let tool_calls =
@@ -116,9 +112,6 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
 
 /// The body that the events of a stream add up to; `None` if they lack its beginning or its end.
 pub(super) fn join_events(events: &[Value]) -> Option<Value> {
-    if let Some(error) = events.iter().find(|event| event["type"] == "error") {
-        return Some(error.clone());
-    }
     let mut body =
         events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
     fn join_deltas(events: &[Value], kind: &str, field: &str) -> String {
@@ -329,8 +322,6 @@ mod tests {
             Some((5, 7))
         );
         assert_eq!((join_events(&events[..3]), join_events(&events[1..])), (None, None));
-        let error = json!({"type": "error", "error": {"type": "overloaded_error"}});
-        assert_eq!(join_events(&[events[0].clone(), error.clone()]), Some(error));
     }
 
     #[test]

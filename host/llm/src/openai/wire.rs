@@ -175,13 +175,9 @@ fn tool_calls(message: &Value) -> Vec<String> {
 
 fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
     let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
-    match (refusal, finish.and_then(Value::as_str)) {
-        (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),
-        (None, Some(reason)) if values::is_filtered(reason) => {
-            Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
-        }
-        (None, Some(reason)) if values::is_cut_off(reason) => values::cut_off(reason),
-        (None, _) => Stopped::Complete,
+    match refusal {
+        Some(refusal) => Stopped::Refused(refusal.to_owned()),
+        None => values::read_end(finish.and_then(Value::as_str)),
     }
 }
 
@@ -205,7 +201,16 @@ fn content(value: Option<&Value>) -> String {
 /// Returns the model's thinking from the fields of a message in which servers keep it apart.
 fn thinking(message: &Value) -> String {
     let fields = ["reasoning_content", "reasoning", "thinking"];
-    fields.iter().find_map(|field| message.get(field)?.as_str()).unwrap_or_default().to_owned()
+    let texts = fields.iter().filter_map(|field| message.get(field)?.as_str());
+    let mut texts = texts.filter(|text| !text.is_empty());
+    texts.next().map_or_else(|| read_details(message), str::to_owned)
+}
+
+/// The texts of thinking in parts, as OpenRouter has them.
+fn read_details(message: &Value) -> String {
+    let details = message.get("reasoning_details").and_then(Value::as_array);
+    let parts = details.into_iter().flatten();
+    parts.filter_map(|part| part.get("text").or_else(|| part.get("summary"))?.as_str()).collect()
 }
 
 /// Returns true if a report of usage names tokens of thinking.
@@ -226,26 +231,19 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
     fn read_tokens(usage: &Value, name: &str) -> Option<u32> {
         usage.get(name).and_then(count)
     }
+    let input = read_tokens(usage, "prompt_tokens").or_else(|| read_tokens(usage, "input_tokens"));
+    let output =
+        read_tokens(usage, "completion_tokens").or_else(|| read_tokens(usage, "output_tokens"));
     let cached = usage
         .pointer("/prompt_tokens_details/cached_tokens")
         .or_else(|| usage.get("prompt_cache_hit_tokens"));
     let cached_tokens = cached.and_then(count).unwrap_or(0);
-    let read = values::usage(
-        body,
-        read_tokens(usage, "prompt_tokens"),
-        read_tokens(usage, "completion_tokens"),
-        model,
-    )?;
+    let read = values::usage(body, input, output, model)?;
     Some(Usage { cached_tokens: cached_tokens.min(read.input_tokens), ..read })
 }
 
 /// The body that the events of a stream add up to.
 pub(super) fn join_events(events: &[Value], is_ended: bool) -> Option<Value> {
-    if let Some(error) =
-        events.iter().find(|event| event.get("error").is_some_and(|error| !error.is_null()))
-    {
-        return Some(error.clone());
-    }
     let mut sum = Sum::default();
     let mut body = json!({});
     for event in events {
@@ -408,6 +406,7 @@ mod tests {
         }
         assert_eq!(read(json!({"prompt_tokens": 5, "completion_tokens": 2})), Some((5, 2)));
         assert_eq!(read(json!({"prompt_tokens": "5", "completion_tokens": 2.0})), Some((5, 2)));
+        assert_eq!(read(json!({"input_tokens": 5, "output_tokens": 2})), Some((5, 2)));
         assert_eq!(
             read(json!({"prompt_tokens": 1e30, "completion_tokens": -1})),
             Some((u32::MAX, 0))
@@ -486,8 +485,6 @@ mod tests {
         assert_eq!(join_events(&events[..4], false), None, "it broke off");
         assert!(join_events(&events[..4], true).is_some());
         assert_eq!(join_events(&[], true), None);
-        let error = json!({"error": {"code": 429}});
-        assert_eq!(join_events(&[events[0].clone(), error.clone()], true), Some(error));
     }
 
     #[test]
@@ -539,6 +536,10 @@ mod tests {
         ]);
         assert_eq!(read(json!({"content": parts})).text, "a");
         assert_eq!(read(json!({"content": null, "reasoning": "b"})).thinking, "b");
+        let both = json!({"content": "", "reasoning_content": "", "reasoning": "b"});
+        assert_eq!(read(both).thinking, "b");
+        let details = json!([{"type": "reasoning.text", "text": "b"}, {"data": "x"}]);
+        assert_eq!(read(json!({"content": null, "reasoning_details": details})).thinking, "b");
         let tools =
             read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
         assert_eq!((tools.text.as_str(), tools.tool_calls), ("", vec![String::new()]));
