@@ -80,7 +80,7 @@ fn answer_tasks<'g>(graph: &'g Graph, seen: &[Observation]) -> Option<Vec<&'g st
     let mut ids = vec![graph.answer.as_str()];
     let mut at = 0;
     while let Some(id) = ids.get(at) {
-        let parents = graph.task(id).map_or(&[][..], |task| &task.depends_on);
+        let parents = graph.task(id).map_or(&[][..], |task| task.depends_on.as_slice());
         let new: Vec<&str> =
             parents.iter().map(String::as_str).filter(|parent| !ids.contains(parent)).collect();
         ids.extend(new);

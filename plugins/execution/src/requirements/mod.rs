@@ -25,7 +25,7 @@ const NAMED: usize = 120;
 pub(crate) struct Lack {
     /// The name of the requirement, such as a filter with its condition.
     pub(crate) what: String,
-    /// The weight of its lack.
+    /// The weight of its absence.
     pub(crate) weight: Weight,
 }
 

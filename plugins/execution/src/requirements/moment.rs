@@ -90,6 +90,7 @@ pub(crate) fn names_year(literal: &str, year: u32) -> bool {
     let wanted = year.to_string();
     numbers.any(|number| number == wanted || (number.len() == 8 && number.starts_with(&wanted)))
 }
+
 /// The number of a day such as `2014-01-31`, with or without a time behind it, such that the next
 /// day has the next number.
 pub(super) fn day_number(text: &str) -> Option<i64> {

@@ -57,7 +57,7 @@ const OTHERS: &[&str] =
     &["null", "empty", "blank", "in", "between", "like", "one", "not", "true", "false", "missing"];
 
 /// Writes the condition with its operators as signs, and the words behind one as a text in quotes.
-/// What stands in quotes stays as it is.
+/// A text in quotes stays as it is.
 pub(crate) fn write_operators(condition: &str) -> String {
     let words: Vec<&str> = condition.split_whitespace().collect();
     let mut written = String::new();
@@ -99,7 +99,7 @@ fn operator(words: &[&str]) -> Option<(usize, &'static str)> {
 /// anything in quotes or brackets is among them.
 fn count_words(words: &[&str]) -> usize {
     let value = words.iter().take_while(|word| {
-        !["and", "or"].contains(&&*word.to_lowercase()) && operator(&[word, ""]).is_none()
+        !["and", "or"].contains(&&*word.to_lowercase()) && operator(&[**word, ""]).is_none()
     });
     let size = value.clone().count();
     let is_bare = value.clone().all(|word| word.chars().all(|c| c.is_alphabetic() || c == '-'));
