@@ -510,7 +510,6 @@ fn a_component_that_takes_the_place_of_a_reviewed_one_does_not_run() {
         assert_eq!(added.code, 0, "{}", added.all());
         assert_eq!(place.ask(file, &[]).code, 0);
         fs::write(place.path(file), component(sections + 1)).unwrap();
-        fs::write(&own, format!("strategy:\n  roles:\n    solver: {file}\n")).unwrap();
         let link = place.path(&format!("{name}-link.wasm"));
         std::os::unix::fs::symlink(place.path(file), &link).unwrap();
         for solver in [file, link.to_str().unwrap()] {
