@@ -119,16 +119,4 @@ mod tests {
             assert_eq!(read(body.as_bytes()).all, [json!({ "error": error })], "{body}");
         }
     }
-
-    #[test]
-    fn damage_and_errors_of_a_stream_are_seen() {
-        assert!(read(b"data: {\"a\": 1}\n\ndata: {\"cut\n\ndata: [DONE]\n").is_broken);
-        for (body, error) in [
-            ("event: error\ndata: {\"code\": 1}\n\ndata: [DONE]", json!({"code": 1})),
-            ("event: error\ndata: overloaded\n", json!({"message": "overloaded"})),
-            ("event: error\ndata: {\"error\": 1}\n", json!(1)),
-        ] {
-            assert_eq!(read(body.as_bytes()).all, [json!({ "error": error })], "{body}");
-        }
-    }
 }
