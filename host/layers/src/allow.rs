@@ -249,7 +249,7 @@ impl<P: ?Sized> Allowed<P> {
         if self.bounds.holds_for(port) { self.allowance.admit(port) } else { Ok(()) }
     }
 
-    fn check(&self, port: &str) -> Result<(), PortError> {
+    fn check_port(&self, port: &str) -> Result<(), PortError> {
         self.admit(port).map_err(PortError::Denied)
     }
 
@@ -331,12 +331,12 @@ impl InspectPort for Allowed<dyn InspectPort> {
         table: &str,
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
-        self.check("inspect")?;
+        self.check_port("inspect")?;
         self.inner.column_stats(table, columns).await
     }
 
     async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
-        self.check("inspect")?;
+        self.check_port("inspect")?;
         self.inner.compile_metric(request).await
     }
 }
@@ -344,7 +344,7 @@ impl InspectPort for Allowed<dyn InspectPort> {
 #[async_trait]
 impl RowsPort for Allowed<dyn RowsPort> {
     async fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
-        self.check("rows")?;
+        self.check_port("rows")?;
         self.inner.read(results, offset, limit).await
     }
 }
@@ -357,7 +357,7 @@ impl CellsPort for Allowed<dyn CellsPort> {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        self.check("cells")?;
+        self.check_port("cells")?;
         self.inner.samples(table, columns, limit).await
     }
 
@@ -367,7 +367,7 @@ impl CellsPort for Allowed<dyn CellsPort> {
         how: Match,
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
-        self.check("cells")?;
+        self.check_port("cells")?;
         self.inner.find(phrases, how, limit).await
     }
 }
@@ -375,7 +375,7 @@ impl CellsPort for Allowed<dyn CellsPort> {
 #[async_trait]
 impl EvaluatePort for Allowed<dyn EvaluatePort> {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.check("evaluate")?;
+        self.check_port("evaluate")?;
         self.inner.calibrate(claims).await
     }
 
@@ -384,7 +384,7 @@ impl EvaluatePort for Allowed<dyn EvaluatePort> {
         ticket: Ticket,
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
-        match self.check("evaluate") {
+        match self.check_port("evaluate") {
             Ok(()) => self.inner.issue_reward(ticket, candidates).await,
             Err(error) => Box::pin(async move { Err(error) }),
         }
@@ -394,13 +394,13 @@ impl EvaluatePort for Allowed<dyn EvaluatePort> {
 #[async_trait]
 impl Embedder for Allowed<dyn RetrievalPort> {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.check("retrieval")?;
+        self.check_port("retrieval")?;
         self.allowance.charge_embedding()?;
         self.inner.embed(texts).await
     }
 
     async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.check("retrieval")?;
+        self.check_port("retrieval")?;
         self.allowance.charge_embedding()?;
         self.inner.embed_queries(texts).await
     }
@@ -410,7 +410,7 @@ impl Embedder for Allowed<dyn RetrievalPort> {
 impl RetrievalPort for Allowed<dyn RetrievalPort> {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let allowed = queries.iter().try_for_each(|query| {
-            self.check("retrieval")?;
+            self.check_port("retrieval")?;
             self.allowance.charge_retrieval()?;
             if is_embedded(query) { self.allowance.charge_embedding() } else { Ok(()) }
         });
