@@ -148,7 +148,8 @@ fn is_message(body: &Value) -> bool {
     let mut parts = ["choices", "content", "data"].iter().filter_map(|name| body.get(name));
     let mut texts = values::ERRORS.iter().filter_map(|place| body.pointer(place));
     let has_text = texts.any(|text| text.is_string() && is_given(text));
-    !parts.any(is_given) && (has_text || body.pointer("/errors/0").is_some_and(is_given))
+    !parts.any(|part| !part.is_null())
+        && (has_text || body.pointer("/errors/0").is_some_and(is_given))
 }
 
 /// Returns the code of a failure that MiniMax reports beside a reply or in place of one.

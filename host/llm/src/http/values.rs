@@ -275,9 +275,6 @@ mod tests {
             "abort",
             "model_context_window_exceeded",
             "insufficient_system_resource",
-            "cancelled",
-            "timeout",
-            "INTERRUPTED",
         ] {
             assert!(is_cut_off(reason) && !is_filtered(reason), "{reason}");
         }
