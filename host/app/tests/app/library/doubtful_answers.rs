@@ -287,7 +287,7 @@ async fn a_number_of_joined_rows_that_meet_a_condition_is_no_repetition() {
     }
     let budget = format!("SELECT SUM(c.budget) {from}");
     let question = "What is the total budget of the visited cities?";
-    assert_doubts(&[(question, &budget, "SUM takes rows of cities.budget several times")]).await;
+    assert_doubts(&[(question, &budget, "SUM takes rows of cities several times")]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

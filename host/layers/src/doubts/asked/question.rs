@@ -11,6 +11,8 @@ use super::copied::Solved;
 const LONGEST: usize = 4_000;
 /// Words that may stand before the one with which a question begins.
 const BEFORE: [&str; 7] = ["and", "at", "for", "from", "in", "on", "please"];
+/// Words that say of what there is none.
+pub(super) const NOT: &[&str] = &["except", "neither", "never", "no", "not", "t", "without"];
 
 /// A question as its words.
 #[derive(Debug, Clone)]
