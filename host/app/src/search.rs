@@ -404,8 +404,8 @@ fn cut_off(context: &Context) -> Option<String> {
     Some(format!("{replies} cut off at {limit} and not used; {advice}"))
 }
 
-/// The warning of calls that cost more than the limit, since the endpoint reports more for them than
-/// their prices say.
+/// The warning of calls that cost more than the limit, since the endpoint reports more for them
+/// than their prices say.
 fn describe_excess(context: &Context) -> Option<String> {
     let (cost, limit) = context.run.ledger.cost_over_limit()?;
     let [cost, limit] = [cost, limit].map(|micros| micros as f64 / 1e6);

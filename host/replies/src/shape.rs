@@ -81,7 +81,8 @@ fn schema_error(error: SchemaError) -> LlmError {
 ///
 /// # Errors
 /// [`LlmError::Malformed`] with the beginning of the reply if it has no such value,
-/// [`LlmError::Refused`] if it says that there is no statement, [`LlmError::TooLarge`] over the limits, and the errors of [`accept`].
+/// [`LlmError::Refused`] if it says that there is no statement, [`LlmError::TooLarge`] over the
+/// limits, and the errors of [`accept`].
 pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
     check(text, shape, limits)?;
     let found = match shape {

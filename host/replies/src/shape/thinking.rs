@@ -33,7 +33,8 @@ const CLOSES: [&str; 3] = ["end", "stop", "close"];
 /// Bytes of a tag at most, its attributes included.
 const TAG: usize = 80;
 
-/// Other marks around thinking, each pair in lower case: those of Mistral, Pangu, Kimi, Gemma and Apertus.
+/// Other marks around thinking, each pair in lower case: those of Mistral, Pangu, Kimi, Gemma and
+/// Apertus.
 const MARKS: [(&str, &str); 6] = [
     ("[think]", "[/think]"),
     ("[unused16]", "[unused17]"),

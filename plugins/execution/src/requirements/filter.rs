@@ -111,17 +111,17 @@ fn is_same_column(required: &Comparison, found: &Comparison) -> bool {
 fn has_bound(value: &str, required: &[Comparison], seen: &Seen) -> bool {
     let value = value.trim().to_lowercase();
     required.iter().filter(|one| one.literal == value).any(|one| {
-        let bound = bound(one);
+        let bound = read_bound(one);
         bound.is_some()
             && seen
                 .comparisons
                 .iter()
-                .any(|found| is_same_column(one, found) && self::bound(found) == bound)
+                .any(|found| is_same_column(one, found) && read_bound(found) == bound)
     })
 }
 
 /// The first day within a lower bound, or behind an upper one, and true for a lower one.
-fn bound(comparison: &Comparison) -> Option<(i64, bool)> {
+fn read_bound(comparison: &Comparison) -> Option<(i64, bool)> {
     let day = moment::day_number(&comparison.literal)?;
     match comparison.operator {
         Operator::AtLeast => Some((day, true)),
