@@ -924,6 +924,10 @@ fn the_second_is_not_the_first() {
         let known = facts(sql, &["state"], &[]);
         assert_kind(DoubtKind::OtherRows, &one, &known, &[(asked, false)]);
     }
+    let turned = first(&names, &area, false);
+    let inner = "SELECT name FROM (SELECT * FROM state ORDER BY area DESC LIMIT 2) ORDER BY area";
+    let known = facts(&format!("{inner} LIMIT 1"), &["state"], &[]);
+    assert_kind(DoubtKind::OtherEnd, &turned, &known, &[(asked, false)]);
 }
 
 #[test]
