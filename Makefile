@@ -37,7 +37,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-oci test-python test-page test-cluster dist test-packages live soak fuzz lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-servers test-languages test-mcp test-oci test-python test-page test-cluster dist test-packages live soak fuzz lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -100,6 +100,10 @@ test-databases:
 	sh tests/databases/install.sh
 	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test postgres --test engines --test adbc --test databricks --test spark
 	SYRCH_REQUIRE_DATABASES=1 $(CARGO) test --workspace --test e2e -- postgres engines
+	@$(MAKE) --no-print-directory test-servers
+
+# PostgreSQL in each further version that is installed.
+test-servers:
 	@for server in $${SYRCH_TEST_DATABASES:-$(CURDIR)/target/databases}/postgres/*/; do \
 		test -d "$$server" || continue; \
 		echo "PostgreSQL $$(cat "$$server/installed")"; \

@@ -9,6 +9,7 @@ use ring::digest;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
 use serde_json::{Value, json};
+use syrch_kit::registry::{Guarded, Registry};
 
 use crate::locked::{Place, component};
 
@@ -53,6 +54,39 @@ impl Author {
 fn fixture(name: &str) -> Vec<u8> {
     let folder = syrch_kit::repository().join("host/projects/tests/cosign");
     fs::read(folder.join(name)).unwrap()
+}
+
+#[test]
+fn a_bundle_passes_through_a_registry_with_its_component() {
+    let registry = Registry::start(Guarded::Open);
+    let place = Place::new();
+    let author = Author::new();
+    let own = author.key();
+    let pem = format!("-----BEGIN PUBLIC KEY-----\n{own}\n-----END PUBLIC KEY-----\n");
+    fs::write(place.path("cosign.pub"), pem).unwrap();
+    fs::write(place.path("votes.wasm"), component(1)).unwrap();
+    let address = format!("oci://{}/me/votes:1", registry.host());
+    let push = ["plugin", "push", "votes.wasm", &address];
+    let bundle = place.path("votes.wasm.sigstore.json");
+    fs::write(&bundle, author.sign(&component(2)).to_string()).unwrap();
+    place.refuses(&push, 15, &["is not that of this component"]);
+    fs::write(&bundle, author.sign(&component(1)).to_string()).unwrap();
+    let pushed = place.run(&push);
+    assert_eq!(pushed.code, 0, "{}", pushed.all());
+
+    let add = ["plugin", "add", &address, "--yes"];
+    let added = place.run(&[&add[..], &["--cosign-key", "cosign.pub"]].concat());
+    assert_eq!(added.code, 0, "{}", added.all());
+    assert_eq!(place.entry("votes")["signer"], json!({"key": own}));
+    // A registry that keeps the bundle back, or has another one.
+    let whole = registry.manifest("me/votes:1").unwrap();
+    let mut manifest: Value = serde_json::from_slice(&whole).unwrap();
+    manifest["annotations"]["io.github.syrch.bundle"] = json!("{}");
+    registry.set_manifest("me/votes:1", manifest.to_string().as_bytes());
+    place.refuses(&add, 15, &["is no bundle"]);
+    manifest["annotations"].as_object_mut().unwrap().remove("io.github.syrch.bundle");
+    registry.set_manifest("me/votes:1", manifest.to_string().as_bytes());
+    place.refuses(&add, 15, &["it has no bundle"]);
 }
 
 #[test]

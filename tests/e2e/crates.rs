@@ -57,7 +57,7 @@ fn group(root: &Path, package: &Package) -> String {
 /// Returns the groups of crates that a group may import.
 fn dependencies_of(group: &str) -> &'static [&'static str] {
     match group {
-        "basics" | "flows" | "memory" | "words" | "files" | "http" | "yaml" => &[],
+        "basics" | "flows" | "memory" | "words" | "files" | "http" | "spans" | "yaml" => &[],
         "core" | "sdk" => &["basics"],
         "guard" => &["core"],
         "optimize" => &["core", "basics"],
@@ -97,6 +97,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
             "journal",
             "retrieval",
             "semantics",
+            "spans",
             "words",
             "yaml",
         ],
@@ -108,7 +109,8 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         }
         "serve" => &["app", "grade", "journal", "mcp"],
         "python" => &["app", "grading", "replies"],
-        "mcp" | "otlp" => &["app"],
+        "mcp" => &["app"],
+        "otlp" => &["http", "spans"],
         "projects" => &["app", "http"],
         "examples" => &["app", "basics"],
         "plugins" => &["sdk", "flows"],

@@ -232,6 +232,7 @@ fn a_run_is_replayed_where_it_was_not_recorded() {
         let mut command = host();
         command.env("SYRCH_STATE_DIR", &state).env("SYRCH_ISOLATE", replayed);
         command.args(["trace", "replay", "last", "--strict", "--format", "json"]);
+        command.arg("--trust").arg(&component);
         let again = Said::from_output(command.output().unwrap());
         assert_eq!((again.code, &again.stdout), (0, &said.stdout), "{}", again.all());
     }

@@ -43,6 +43,13 @@ impl Place {
         Said::from_output(self.host(words).output().unwrap())
     }
 
+    /// Runs the command with a folder of its own for what it writes.
+    fn run_in(&self, state: &str, words: &[&str], more: &[&str]) -> Said {
+        let mut command = self.host(words);
+        command.env("SYRCH_STATE_DIR", self.path(state)).args(more);
+        Said::from_output(command.output().unwrap())
+    }
+
     pub(crate) fn refuses(&self, words: &[&str], code: i32, parts: &[&str]) {
         let said = self.run(words);
         assert_eq!(said.code, code, "{words:?}: {}", said.all());
@@ -393,6 +400,131 @@ fn a_strategy_file_brings_no_plugin_that_was_not_added() {
     for file in ["role.yml", "flow.yml"] {
         let answer = ask(&["--strategy", file]);
         assert_eq!(answer.code, 0, "{file}: {}", answer.all());
+    }
+}
+
+/// A journal names the plugins of its run and the files that were trusted in it, and may be
+/// anybody's.
+#[test]
+fn a_journal_brings_no_plugin_that_was_not_added() {
+    let place = Place::new();
+    let database = shop(&place.path("")).display().to_string();
+    fs::write(place.path("theirs.wasm"), component(2)).unwrap();
+    let flow = "name: b\nflow:\n  start: other\n  nodes:\n    other: {do: solver, settings: \
+                {plugin: theirs.wasm}}\n";
+    fs::write(place.path("flow.yml"), flow).unwrap();
+    for (state, words) in [
+        ("role", ["--solver", "theirs.wasm"].as_slice()),
+        ("flow", &["--strategy", "flow.yml", "--trust", "theirs.wasm"]),
+    ] {
+        let question =
+            ["--llm", "offline", "--db", &database, "-q", "How many customers are there?"];
+        let asked = place.run_in(state, &question, words);
+        assert_eq!(asked.code, 0, "{}", asked.all());
+        let runs = fs::read_dir(place.path(state).join("runs")).unwrap();
+        let journal = runs.map(|entry| entry.unwrap().path()).next().unwrap();
+        let whole = fs::read_to_string(&journal).unwrap();
+        let (header, rest) = whole.split_once('\n').unwrap();
+        let mut header: Value = serde_json::from_str(header).unwrap();
+        header["settings"]["trust"] = json!(["theirs.wasm"]);
+        fs::write(place.path("theirs.jsonl"), format!("{header}\n{rest}")).unwrap();
+        // The same run, killed in the middle.
+        let lines: Vec<&str> = rest.lines().collect();
+        let half = lines[..lines.len() / 2].join("\n");
+        let killed = place.path("killed/runs").join(journal.file_name().unwrap());
+        fs::create_dir_all(place.path("killed/runs")).unwrap();
+        fs::write(&killed, format!("{header}\n{half}\n")).unwrap();
+        for (state, words) in [
+            ("state", ["trace", "replay", "theirs.jsonl"].as_slice()),
+            ("state", &["trace", "replay", "theirs.jsonl", "--strict"]),
+            ("killed", &["--resume", "last"]),
+        ] {
+            let refused = place.run_in(state, words, &[]);
+            assert_eq!(refused.code, 15, "{words:?}: {}", refused.all());
+            for part in [
+                "the journal of the run `",
+                "theirs.wasm`, a plugin that was not added",
+                "plugin add ",
+                "--trust ",
+            ] {
+                assert!(refused.stderr.contains(part), "`{part}` is not in {}", refused.all());
+            }
+            let trusted = place.run_in(state, words, &["--trust", "theirs.wasm"]);
+            assert_eq!(trusted.code, 0, "{words:?}: {}", trusted.all());
+        }
+        fs::remove_file(&killed).unwrap();
+    }
+    assert_eq!(place.run(&["plugin", "add", "theirs.wasm", "--yes"]).code, 0);
+    let replayed = place.run(&["trace", "replay", "theirs.jsonl", "--strict"]);
+    assert_eq!(replayed.code, 0, "{}", replayed.all());
+}
+
+/// The author of a plugin grants nothing: `wants` is a bound, in a new one and in an update.
+#[test]
+fn what_a_plugin_asks_for_widens_nothing() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("p/build")).unwrap();
+    fn publish(place: &Place, sections: usize, wants: &str) {
+        let definition = format!("name: votes\nlanguage: c\nroles: [solver]\nwants: [{wants}]\n");
+        fs::write(place.path("p/plugin.yml"), definition).unwrap();
+        fs::write(place.path("p/build/votes.wasm"), component(sections)).unwrap();
+    }
+    fn add(place: &Place, words: &[&str]) -> (Value, Said) {
+        let whole = [&["plugin", "add", "p", "--yes", "--name", "votes"][..], words].concat();
+        let added = place.run(&whole);
+        assert_eq!(added.code, 0, "{}", added.all());
+        (place.entry("votes")["granted"].clone(), added)
+    }
+    let open = "llm, sql, rows=full, sends=full, tables=*";
+    publish(&place, 1, open);
+    let first = json!(["llm", "sql", "reads=none"]);
+    assert_eq!(add(&place, &["--allow", "reads=none"]).0, first);
+    assert_eq!(place.run(&["plugin", "remove", "votes"]).code, 0);
+
+    publish(&place, 1, "llm, sql, model-calls=5");
+    let first = json!(["llm", "sql", "reads=none", "model-calls=5"]);
+    assert_eq!(add(&place, &["--allow", "reads=none"]).0, first);
+    publish(&place, 2, &format!("{open}, inspect, cells, model-calls=100000"));
+    let (granted, said) = add(&place, &[]);
+    assert_eq!(granted, first, "{}", said.all());
+    assert!(!said.stderr.contains("is granted changes"), "{}", said.all());
+    // The user grants it by name.
+    let wider = json!(["llm", "sql", "reads=none", "sends=full", "model-calls=9"]);
+    assert_eq!(add(&place, &["--allow", "sends=full", "--allow", "model-calls=9"]).0, wider);
+}
+
+/// A path that was reviewed has another component after `git pull`.
+#[cfg(unix)]
+#[test]
+fn a_component_that_takes_the_place_of_a_reviewed_one_does_not_run() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("p/build")).unwrap();
+    let definition = "name: whole\nlanguage: c\nroles: [solver]\n";
+    fs::write(place.path("p/plugin.yml"), definition).unwrap();
+    for (name, source, file, sections) in
+        [("votes", "votes.wasm", "votes.wasm", 1), ("whole", "p", "p/build/whole.wasm", 3)]
+    {
+        fs::write(place.path(file), component(sections)).unwrap();
+        assert_eq!(place.ask(file, &[]).code, 0, "a file that nobody has added");
+        let added = place.run(&["plugin", "add", source, "--yes", "--allow", "statements=99"]);
+        assert_eq!(added.code, 0, "{}", added.all());
+        assert_eq!(place.ask(file, &[]).code, 0);
+        fs::write(place.path(file), component(sections + 1)).unwrap();
+        let link = place.path(&format!("{name}-link.wasm"));
+        std::os::unix::fs::symlink(place.path(file), &link).unwrap();
+        for solver in [file, link.to_str().unwrap()] {
+            let refused = place.ask(solver, &[]);
+            assert_eq!(refused.code, 15, "{}", refused.all());
+            for part in ["holds another component now", "plugin review ", "--trust "] {
+                assert!(refused.stderr.contains(part), "{}", refused.all());
+            }
+        }
+        let tail = place.run(&["audit", "tail", "--kind", "denied"]);
+        assert!(tail.stdout.contains("holds another component now"), "{}", tail.all());
+        assert_eq!(place.ask(name, &[]).code, 0, "the one that was added");
+        assert_eq!(place.ask(file, &["--trust", file]).code, 0);
+        assert_eq!(place.run(&["plugin", "add", source, "--yes", "--name", name]).code, 0);
+        assert_eq!(place.ask(file, &[]).code, 0);
     }
 }
 

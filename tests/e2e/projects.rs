@@ -550,16 +550,21 @@ fn a_build_of_somebody_elses_project_asks_first() {
     let scripted = Scripted::new("solver");
     scripted.makes(&languages::component("c"));
     let script = fs::read_to_string(scripted.place.path().join("p/cargo.sh")).unwrap();
-    scripted.place.write("p/cargo.sh", &format!("touch ran\n{script}"));
+    // What it reads and writes outside of the project is not there, where Linux bounds it.
+    let hostile = "touch target/ran\ncat \"$HOME/secret\" > target/stolen 2> /dev/null\n\
+                   (touch \"$HOME/left\" other.rs) 2> /dev/null\n";
+    scripted.place.write("p/cargo.sh", &format!("{hostile}{script}"));
+    scripted.place.write("own/secret", "secret");
     scripted.place.write("p/build.rs", "fn main() {}");
     scripted.place.write("p/Cargo.lock", "[[package]]\nname = \"ev\\u001b[2Jil\"\n");
-    let ran = scripted.place.path().join("p/ran");
+    let ran = scripted.place.path().join("p/target/ran");
     let build = |words: &[&str]| {
         let mut command = host();
         command
             .current_dir(scripted.place.path())
             .env("SYRCH_STATE_DIR", scripted.place.path().join("state"))
             .env("PATH", &scripted.path)
+            .env("HOME", scripted.place.path().join("own"))
             .args(["plugin", "build"])
             .args(words);
         Said::from_output(command.output().unwrap())
@@ -576,6 +581,11 @@ fn a_build_of_somebody_elses_project_asks_first() {
     // `solver` alone is not what the component has, so the build fails after its tools.
     let agreed = build(&["p", "--yes"]);
     assert!(agreed.stderr.contains("(build.rs)") && ran.exists(), "{}", agreed.all());
+    if syrch::plugins::WorkerProcess::is_supported() {
+        let stolen = fs::read_to_string(scripted.place.path().join("p/target/stolen")).unwrap();
+        let left = ["own/left", "p/other.rs"].map(|name| scripted.place.path().join(name));
+        assert!(stolen.is_empty() && left.iter().all(|path| !path.exists()), "{stolen} {left:?}");
+    }
     assert_eq!(build(&["p"]).code, 15, "what failed is not remembered");
     let whole = format!("name: p\nlanguage: rust\nroles: [{}]\n", ROLES.join(", "));
     scripted.place.write("p/plugin.yml", &whole);
@@ -607,8 +617,14 @@ fi
 if test "$module" = venv; then mkdir -p "$4/bin"; cp "$0" "$4/bin/python"; touch "$4/pyvenv.cfg"; fi
 if test "$module $3" = "ziglang cc"; then
     for file in "$@"; do :; done
-    case "$*" in *" -E -M "*)
-        echo "x.o: $file $(sed -n 's/^#include "\(\/.*\)"/\1/p' "$file")"
+    case "$*" in *" -MD "*)
+        # Code may include a file under these flags alone.
+        case "$*" in *" -fno-gnu-inline-asm "*)
+            more=$(sed -n 's/^#include "\(\/.*\)"/\1/p' "$file")
+        esac
+        while test "$1" != -MF; do shift; done
+        echo "x.o: $file $more" > "$2"
+        touch "$4"
         exit
     esac
     echo "the compiler ran" >&2
@@ -655,6 +671,7 @@ fn a_build_runs_no_file_of_a_project_as_a_tool() {
         assert!(refused.stderr.contains(part), "{}", refused.all());
     }
     assert!(!refused.stderr.contains("the compiler ran"), "{}", refused.all());
+    assert!(!place.path().join("theirs/build/objects").exists(), "nor does it stay there");
 }
 
 /// The settings and the lock of npm that somebody else's project brings: they are shown, they get
@@ -666,7 +683,10 @@ fn npm_takes_no_settings_of_somebody_else_unseen() {
     let place = &scripted.place;
     place.run(&["new", "mine", "--role", "calibrator", "--lang", "js"]);
     fs::rename(place.path().join("mine"), place.path().join("theirs")).unwrap();
-    let npm = "#!/bin/sh\nenv > seen\nexit 1\n";
+    // The user's own settings name a mirror.
+    let npm = "#!/bin/sh\nif [ \"$1\" = config ]; then\n\
+               echo '{\"registry\": \"https://mirror.example/npm\"}'; exit\nfi\n\
+               { env; echo \"$@\"; } > seen\nexit 1\n";
     place.write("tools/npm", npm);
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(place.path().join("tools/npm"), mode).unwrap();
@@ -683,10 +703,20 @@ fn npm_takes_no_settings_of_somebody_else_unseen() {
         Said::from_output(command.output().unwrap())
     };
     let seen = place.path().join("theirs/seen");
+    // What npm locks of a mirror is not foreign, and a setting of the project does not lead past
+    // it.
+    let mirrored = r#"{"packages": {"node_modules/esbuild": {"version": "0.28.2", "integrity": "x",
+        "resolved": "https://mirror.example/npm/esbuild/-/esbuild-0.28.2.tgz"}}}"#;
+    place.write("theirs/package-lock.json", mirrored);
+    place.write("theirs/.npmrc", "registry=https://registry.npmjs.org/\n");
     let plain = build(&["--yes", "--no-scripts"]);
     assert!(plain.stderr.contains("npm install failed"), "{}", plain.all());
-    assert!(!fs::read_to_string(&seen).unwrap().contains("canary"));
+    let given = fs::read_to_string(&seen).unwrap();
+    assert!(!given.contains("canary"), "{given}");
+    assert!(given.contains("--registry=https://mirror.example/npm"), "{given}");
     fs::remove_file(&seen).unwrap();
+    fs::remove_file(place.path().join("theirs/package-lock.json")).unwrap();
+    fs::remove_file(place.path().join("theirs/.npmrc")).unwrap();
 
     let lock = r#"{"packages": {"node_modules/esbuild":
         {"version": "0.28.2", "resolved": "http://evil.example/esbuild.tgz"}}}"#;

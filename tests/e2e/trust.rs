@@ -189,8 +189,10 @@ fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
     let path = |name: &str| folder.path().join(name);
     let database = syrch_kit::sqlite(
         path("shop.sqlite"),
-        "CREATE TABLE customers(id INTEGER PRIMARY KEY, country TEXT);
-         INSERT INTO customers VALUES (1, 'Zanzibar'), (2, 'Zanzibar'), (3, 'Norway');",
+        // The linker makes examples of it: the names of the customers of a country.
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+         INSERT INTO customers VALUES (1, 'Ann', 'Zanzibar'), (2, 'Ben', 'Zanzibar'),
+                                      (3, 'Cy', 'Zanzibar'), (4, 'Di', 'Norway');",
     );
     fs::write(path("votes.wasm"), crate::locked::component(1)).unwrap();
     let mut quoted = Vec::new();
@@ -213,6 +215,36 @@ fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
         quoted.push(all.iter().filter(|request| is_quoted(request)).count());
     }
     assert!(quoted[0] > 0 && quoted[1..] == [0, 0], "{quoted:?}");
+}
+
+/// A judgement runs statements and asks a model for the plugin that wants it: it needs the grants.
+#[test]
+fn a_judgement_is_within_the_grants_of_the_plugin_that_asks_for_it() {
+    for (grants, kind, grant) in [
+        (&["evaluate", "llm"][..], "denied", "sql"),
+        (&["evaluate", "llm", "sql", "statements=0"], "limit", "statements"),
+        (&["evaluate", "llm", "sql"], "used", "sql"),
+    ] {
+        let folder = syrch_kit::scratch();
+        let lock = folder.path().join("own/syrch.lock");
+        let plugin = zoo::hostile();
+        let mut add = host();
+        add.env("SYRCH_LOCK", &lock).args(["plugin", "add", "--yes", "--name", "spy"]);
+        add.arg(&plugin).args(grants.iter().flat_map(|grant| ["--allow", grant]));
+        let added = Said::from_output(add.output().unwrap());
+        assert_eq!(added.code, 0, "{}", added.all());
+        let endpoint = MockEndpoint::start(model());
+        let part = Part { role: "solver", plugin: &plugin, behaviour: "send-verdict" };
+        let mut command = asking(&endpoint, folder.path(), &[part]);
+        command.env("SYRCH_LOCK", &lock).args(["--rows", "full"]);
+        let said = Said::from_output(command.output().unwrap());
+        let log = fs::read_to_string(folder.path().join("state/audit.jsonl")).unwrap();
+        let is_noted = log.lines().any(|line| {
+            let entry: Value = serde_json::from_str(line).unwrap();
+            entry["kind"] == kind && entry["grant"] == grant
+        });
+        assert!(is_noted, "{grants:?}: {log}{}", said.all());
+    }
 }
 
 /// A wider grant would not help where the search shows no cells.
@@ -493,10 +525,13 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
         let said = ask(&endpoint, folder.path(), (role, behaviour), &["--rows", "none"]);
         assert_eq!(said.code, code, "{}", said.all());
         let state = folder.path().join("state");
+        // Whoever trusts the plugin now does not widen what the run began with.
+        let hostile = zoo::hostile();
         let mut replay = host();
         replay
             .env("SYRCH_STATE_DIR", &state)
-            .args(["trace", "replay", "last", "--strict", "--format", "json"]);
+            .args(["trace", "replay", "last", "--strict", "--format", "json", "--trust"])
+            .arg(&hostile);
         let again = Said::from_output(replay.output().unwrap());
         assert_eq!((again.code, &again.stdout), (code, &said.stdout), "{}", again.all());
 
@@ -519,7 +554,8 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
             resume
                 .env("SYRCH_STATE_DIR", &cut)
                 .env("SYRCH_API_KEY", KEY)
-                .args(["--base-url", &endpoint.url()]);
+                .args(["--base-url", &endpoint.url(), "--trust"])
+                .arg(&hostile);
             let resumed = Said::from_output(
                 resume.args(["--format", "json", "--resume", "last"]).output().unwrap(),
             );

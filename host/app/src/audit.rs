@@ -230,15 +230,17 @@ fn append(path: &Path, line: &[u8]) -> io::Result<()> {
         Ok(data) if data.len() + line.len() as u64 > MOST => rotate(path, data.len())?,
         _ => {}
     }
-    let mut options = OpenOptions::new();
-    syrch_files::private(options.append(true).create(true)).open(path)?.write_all(line)
+    open_own(path)?.write_all(line)
+}
+
+/// Opens a file of the log to append to it, and follows no link.
+fn open_own(path: &Path) -> io::Result<File> {
+    syrch_files::own(OpenOptions::new().append(true).create(true)).open(path)
 }
 
 /// Moves a full file aside, unless another process does.
 fn rotate(path: &Path, bytes: u64) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let lock = syrch_files::private(options.append(true).create(true));
-    let lock = lock.open(path.with_file_name(LOCK))?;
+    let lock = open_own(&path.with_file_name(LOCK))?;
     match lock.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) if bytes < 2 * MOST => return Ok(()),
@@ -585,6 +587,16 @@ mod tests {
         log.record(&Entry::new("r", &plugin("votes"), Kind::Used));
         assert!(log.take_failure().unwrap().contains("is no plain file"));
         assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
+
+        // The lock that is held while a full file is moved aside.
+        fs::remove_file(scratch.path().join(FILE)).unwrap();
+        File::create(scratch.path().join(FILE)).unwrap().set_len(MOST).unwrap();
+        let missing = scratch.path().join("missing");
+        std::os::unix::fs::symlink(&missing, scratch.path().join(LOCK)).unwrap();
+        let log = Arc::new(Audit::in_folder(scratch.path()));
+        log.record(&Entry::new("r", &plugin("votes"), Kind::Used));
+        assert!(log.take_failure().is_some() && !missing.exists());
+        assert!(!scratch.path().join(OLD).exists());
     }
 
     #[test]

@@ -231,6 +231,12 @@ impl Context {
         known.map(|(digest, audited)| (digest.as_str(), &audited.allowance)).collect()
     }
 
+    /// Returns whether the lock names the plugin of a digest. Another one has no grants that bound
+    /// what it starts.
+    fn is_added(&self, digest: &str) -> bool {
+        self.run.audited.get(digest).is_some_and(Audited::is_locked)
+    }
+
     /// A slot for a role call that another one waits for. A replay needs none: the event log orders
     /// its calls.
     pub(crate) async fn acquire_nested_slot(&self) -> Option<SemaphorePermit<'_>> {

@@ -74,11 +74,19 @@ pub enum Error {
         /// The file of the component.
         path: String,
     },
-    /// A strategy file names a component that the user has neither added nor named.
-    #[error("the strategy file `{file}` names `{path}`, a plugin that was not added")]
+    /// The file that an added plugin came from holds another component now.
+    #[error("`{path}`, from which the plugin `{name}` was added, holds another component now")]
+    NotReviewed {
+        /// The name of the plugin in the lock.
+        name: String,
+        /// The file of the component.
+        path: String,
+    },
+    /// A document names a component that the user has neither added nor named.
+    #[error("{document} names `{path}`, a plugin that was not added")]
     NotAdded {
-        /// The strategy file.
-        file: String,
+        /// The document in words, such as ``the strategy file `own.yml` ``.
+        document: String,
         /// The component.
         path: String,
     },
@@ -234,6 +242,7 @@ impl Error {
             Self::Untrusted { .. }
             | Self::NotGranted { .. }
             | Self::NotAdded { .. }
+            | Self::NotReviewed { .. }
             | Self::Consent(_) => "denied",
             Self::Strategy { .. } | Self::FollowUp(_) => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",

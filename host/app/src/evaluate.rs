@@ -7,6 +7,7 @@ use syrch_core::ports::{EvaluatePort, Flight, HOST, PortError, Relation, Ticket}
 use syrch_core::roles::{Calibrator, Reward, Rival, Role};
 use syrch_core::{Candidate, CandidateId, RoleError, Signals, Task, Verdict};
 use syrch_journal::CallId;
+use syrch_layers::Allowance;
 
 use crate::context::prepare::Prepared;
 use crate::context::{Context, Judged};
@@ -23,9 +24,32 @@ pub(crate) struct EvaluateOfTask {
     pub(crate) relations: Vec<Relation>,
     /// The role call that waits.
     pub(crate) caller: CallId,
+    /// The plugins that have started what is called here; none where the host itself calls.
+    pub(crate) starters: Starters,
+}
+
+/// The plugins that have started a role call, which does no more than they may: what they want
+/// judged would otherwise run statements and ask models beyond their grants.
+#[derive(Clone, Default)]
+pub(crate) struct Starters {
+    /// The roles of these plugins: an untrusted one among them makes the call untrusted.
+    pub(crate) roles: Vec<Role>,
+    /// The allowances of those that were added, by their digests.
+    pub(crate) allowances: Vec<(String, Arc<Allowance>)>,
+}
+
+/// The call that another role call waits for, with the plugins that it is made for.
+pub(crate) struct Nested {
+    pub(crate) caller: CallId,
+    pub(crate) ticket: Ticket,
+    pub(crate) starters: Starters,
 }
 
 impl EvaluateOfTask {
+    fn nest(&self, ticket: Ticket) -> Option<Nested> {
+        Some(Nested { caller: self.caller, ticket, starters: self.starters.clone() })
+    }
+
     /// The calibrator's values, for what the role call does under that ticket. A fault of its is
     /// noted.
     pub(crate) async fn call_calibrator(
@@ -35,7 +59,7 @@ impl EvaluateOfTask {
     ) -> Result<Vec<f64>, RoleError> {
         let calibrator = self.context.run.plugins.for_role(Role::Calibrator)?;
         let _slot = self.context.acquire_nested_slot().await;
-        let from = Some((self.caller, ticket));
+        let from = self.nest(ticket);
         let prepared =
             self.context.start_call(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
         let calibrated = calibrator.calibrate(prepared.call.clone(), claims).await;
@@ -51,7 +75,7 @@ impl EvaluateOfTask {
         task: &Arc<Task>,
         candidates: Vec<Candidate>,
     ) -> Result<Vec<Verdict>, RoleError> {
-        let from = Some((self.caller, ticket));
+        let from = self.nest(ticket);
         let prepared =
             self.context.start_call(Role::Reward, Some(task), self.relations.clone(), from).await;
         let judged = self.judge(&prepared, task, candidates).await;

@@ -100,8 +100,9 @@ pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>)
     Ok((settings, notes))
 }
 
-/// Refuses a plugin that a strategy file names, unless it is built in or was added, or the user
-/// names it: whoever wrote the file chose it, and no grants would bound it. It blocks.
+/// Refuses a plugin that nobody has reviewed, unless it is built in or was added, or the user
+/// trusts it: one that a document names, such as a strategy file or a journal, whose author chose
+/// it, and one that stands where an added plugin came from. No grants would bound it. It blocks.
 ///
 /// # Errors
 /// When it is such a plugin.
@@ -112,15 +113,22 @@ pub(crate) fn refuse_unknown(
 ) -> Result<(), Error> {
     let PluginSource::File(path) = source else { return Ok(()) };
     let digest = plugin.digest();
-    if !settings.strategy.named_by_file.contains(path)
+    let document = settings.strategy.named_by.get(path);
+    let added = settings.lock.find_source(path);
+    if (document.is_none() && added.is_none())
         || builtin::find_by_digest(digest).is_some()
         || settings.lock.find_component(digest).is_some()
         || plugins::is_named(plugin, settings)
     {
         return Ok(());
     }
-    let file = settings.strategy.file.as_ref().map(|file| file.display().to_string());
-    Err(Error::NotAdded { file: file.unwrap_or_default(), path: path.display().to_string() })
+    let path = path.display().to_string();
+    if let Some(name) = added {
+        let error = Error::NotReviewed { name: name.clone(), path };
+        settings.audit.refuse(name, digest, &error.to_string());
+        return Err(error);
+    }
+    Err(Error::NotAdded { document: document.cloned().unwrap_or_default(), path })
 }
 
 #[cfg(test)]

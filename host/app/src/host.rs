@@ -465,4 +465,22 @@ mod tests {
         settings.trust = vec![file];
         assert_eq!(untrusted(&settings).await, BTreeSet::new());
     }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_plugin_that_was_not_added_has_the_ports_that_it_imports() {
+        let folder = syrch_kit::scratch();
+        let shop = syrch_kit::sqlite(
+            folder.path().join("shop.sqlite"),
+            "CREATE TABLE customers(id INTEGER)",
+        );
+        let component = std::fs::read(syrch_kit::zoo::builtin_path("signals")).unwrap();
+        let file = folder.path().join("own.wasm");
+        std::fs::write(&file, [&component[..], b"\0\x02\x01x"].concat()).unwrap();
+        let mut settings = Settings { database: shop.display().to_string(), ..Settings::default() };
+        settings.strategy.roles.insert(Role::Calibrator, PluginSource::File(file));
+        let host = Host::open(settings, &Silent).await.unwrap();
+        let audited = host.audit_plugins("run");
+        let [own] = audited.values().collect::<Vec<_>>()[..] else { panic!("one is not built in") };
+        assert_eq!(own.allowance.grants().list_words(), [""; 0], "it imports none of them");
+    }
 }

@@ -19,6 +19,8 @@ use syrch_core::roles::Role;
 
 use crate::Error;
 
+/// The end of the name of a component that is not added yet.
+const PART: &str = ".part.wasm";
 /// The name of the file.
 pub const FILE: &str = "syrch.lock";
 /// The folder of components beside it.
@@ -119,6 +121,28 @@ impl fmt::Display for Signer {
 pub struct Lock {
     path: PathBuf,
     plugins: BTreeMap<String, Locked>,
+}
+
+/// A component beside the others under a name of its own, which is removed unless it is added.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    /// The component is nobody's once no process has it open.
+    _held: File,
+}
+
+impl Staged {
+    /// The path of the component until it is added.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.path));
+    }
 }
 
 /// The lock as its file has it.
@@ -269,6 +293,25 @@ impl Lock {
         }
     }
 
+    /// Puts a component beside the others, to be looked at before it is added. What a process left
+    /// there that was killed is removed. It blocks.
+    ///
+    /// # Errors
+    /// When the component cannot be written, or another command changes the lock and does not end.
+    pub fn stage(&self, component: &[u8]) -> Result<Staged, Error> {
+        let store = self.store();
+        syrch_files::make_folder(&store).map_err(|error| wrong(&store, error))?;
+        // Nobody removes it before it is held.
+        let _held = hold(&self.path)?;
+        remove_left(&store);
+        let path = store.join(format!(".{}{PART}", std::process::id()));
+        syrch_files::replace(&path, component)
+            .and_then(|()| File::open(&path))
+            .and_then(|file| file.lock_shared().map(|()| file))
+            .map(|file| Staged { path: path.clone(), _held: file })
+            .map_err(|error| wrong(&path, error))
+    }
+
     /// Writes the lock with one plugin put in, in the place of `old`, which is what the caller has
     /// seen under its name. A component that is staged beside the others is moved to its place.
     /// Other plugins stay as they are in the file.
@@ -383,6 +426,19 @@ impl Lock {
         find_component(&self.plugins, digest)
     }
 
+    /// The name of the plugin that was added from this file, or from a folder that has it. It
+    /// blocks.
+    pub(crate) fn find_source(&self, path: &Path) -> Option<&String> {
+        // Nobody looks for a file for those who have added nothing.
+        self.plugins.first_key_value()?;
+        let path = path.canonicalize().ok()?;
+        let mut plugins = self.plugins.iter();
+        let found = plugins.find(|(_, one)| {
+            one.source.canonicalize().is_ok_and(|source| path.starts_with(source))
+        });
+        found.map(|(name, _)| name)
+    }
+
     /// The grants of the plugin of a digest; `None` if it was not added.
     ///
     /// # Errors
@@ -402,6 +458,21 @@ fn unknown(path: &Path, name: &str) -> Error {
     Error::Config(format!("`{}` has no plugin `{name}`", path.display()))
 }
 
+/// Removes the components of a folder that are not added and that no process holds.
+fn remove_left(store: &Path) {
+    for entry in std::fs::read_dir(store).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // Also what was written in part only.
+        let is_part = name.starts_with('.') && name.contains(PART);
+        let mut options = OpenOptions::new();
+        let options = syrch_files::own(options.read(true));
+        if is_part && options.open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
+}
+
 /// Waits until no other process changes the lock at a path, and keeps others from it as long as the
 /// file is open.
 fn hold(path: &Path) -> Result<File, Error> {
@@ -411,7 +482,7 @@ fn hold(path: &Path) -> Result<File, Error> {
     if beside.exists() && !beside.is_file() {
         return Err(wrong(&beside, "is no plain file"));
     }
-    let file = syrch_files::private(OpenOptions::new().append(true).create(true))
+    let file = syrch_files::own(OpenOptions::new().append(true).create(true))
         .open(&beside)
         .map_err(|error| wrong(&beside, error))?;
     let start = Instant::now();
@@ -501,6 +572,32 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         assert!(lock.remove("short").is_ok() && lock.remove("short").is_err());
         assert_eq!(lock.grants(&one).unwrap(), None);
+    }
+
+    #[test]
+    fn a_component_that_a_killed_process_left_is_removed_and_no_other() {
+        let scratch = syrch_kit::scratch();
+        let lock = Lock::read(&scratch.path().join("own").join(FILE)).unwrap();
+        std::fs::create_dir_all(lock.store()).unwrap();
+        let left = [".1.part.wasm", ".1.part.wasm.1-2f.part"].map(|name| lock.store().join(name));
+        let kept = [".notes.wasm", "0.part.wasm"].map(|name| lock.store().join(name));
+        for path in left.iter().chain(&kept) {
+            std::fs::write(path, "x").unwrap();
+        }
+        // That of a process which lives.
+        let other = lock.store().join(".2.part.wasm");
+        std::fs::write(&other, "x").unwrap();
+        let held = File::open(&other).unwrap();
+        held.lock_shared().unwrap();
+        let staged = lock.stage(b"one").unwrap();
+        assert_eq!(std::fs::read(staged.path()).unwrap(), b"one");
+        assert!(left.iter().all(|path| !path.exists()), "{left:?}");
+        assert!(kept.iter().chain([&other]).all(|path| path.exists()), "{kept:?}");
+        let path = staged.path().to_owned();
+        drop((staged, held));
+        assert!(!path.exists());
+        drop(lock.stage(b"two").unwrap());
+        assert!(!other.exists());
     }
 
     #[test]
@@ -608,6 +705,17 @@ mod tests {
         });
         threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(Lock::read(&path).unwrap().plugins().len(), 8);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_that_is_held_is_none_where_a_link_leads() {
+        let scratch = syrch_kit::scratch();
+        let missing = scratch.path().join("missing");
+        std::os::unix::fs::symlink(&missing, scratch.path().join("syrch.lock.lock")).unwrap();
+        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
+        let added = lock.insert("votes", None, lock_plugin(&"a".repeat(64), &["llm"]), None);
+        assert!(added.is_err() && !missing.exists() && !lock.path().exists());
     }
 
     #[test]

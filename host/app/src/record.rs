@@ -22,19 +22,18 @@ use crate::{Error, Observer, Outcome, SearchReport, Settings, Shared};
 impl Host {
     /// A host that has nothing but a journal: no database, no model. It needs the run's plugins,
     /// byte for byte. From `today` it has what a journal, which may be untrusted, does not decide:
-    /// the limits, and where compiled plugins are cached.
+    /// the limits, and what [`read_settings`] takes from there.
     ///
     /// # Errors
     /// When the journal was written by a run that cannot be repeated from it, or a plugin is
-    /// missing, refused or another one.
+    /// missing, refused or another one, or was neither added nor is trusted today.
     pub async fn of_journal(
         header: &Header,
         today: &Settings,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let mut settings = read_settings(header)?;
+        let mut settings = read_settings(header, today)?;
         apply_limits(&mut settings, today);
-        settings.compile.clone_from(&today.compile);
         settings.journal.folder = None;
         let nothing = Arc::new(Nothing::from_header(header));
         let model = Arc::new(no_model(header, &nothing)?);
@@ -47,6 +46,13 @@ impl Host {
         check_plugins(&host, header)?;
         host.untrusted = list_untrusted_roles(header);
         Ok(host)
+    }
+
+    /// Returns this host with those plugins untrusted as well that were so in a run, whoever trusts
+    /// them now.
+    #[must_use]
+    pub fn as_in_run(&self, header: &Header) -> Self {
+        Self { untrusted: &self.untrusted | &list_untrusted_roles(header), ..self.clone() }
     }
 }
 
@@ -153,7 +159,8 @@ pub enum DatabaseCheck {
     ByCaller,
 }
 
-/// Checks that a run can be resumed with this host. Where the caller has checked the database, the
+/// Checks that a run can be resumed with this host, in which the plugins that were untrusted stay
+/// so ([`Host::as_in_run`]). Where the caller has checked the database, the
 /// settings that [`lasting_settings`] leaves out may differ.
 pub(crate) fn check_unchanged(
     host: &Host,
@@ -162,18 +169,20 @@ pub(crate) fn check_unchanged(
 ) -> Result<(), Error> {
     check_plugins(host, header)?;
     let today = journal_settings_for(&header.kind, host);
-    let mut changed: Vec<String> = match database {
+    let mut changed = match database {
         DatabaseCheck::Identity(_) => differing_keys(&header.settings, &today),
         DatabaseCheck::ByCaller => {
             differing_keys(&lasting_settings(&header.settings), &lasting_settings(&today))
         }
     };
+    // What it decides is compared below.
+    changed.retain(|key| key != "trust");
     if let DatabaseCheck::Identity(identity) = database
         && header.database_identity != *identity
     {
         changed.push("the database's content or place".to_owned());
     }
-    if list_untrusted_roles(header) != host.untrusted {
+    if !list_untrusted_roles(header).is_superset(&host.untrusted) {
         changed.push("which plugins are trusted".to_owned());
     }
     if header.host != env!("CARGO_PKG_VERSION") {

@@ -121,13 +121,13 @@ impl RewritingHost {
         observer: &Arc<dyn Observer>,
         stop: &Stop,
     ) -> Result<RewriterRun, Error> {
-        let host = &self.0;
-        let database = DatabaseCheck::Identity(host.database.identity().await);
-        record::check_unchanged(host, &journal.header, &database)?;
+        let database = DatabaseCheck::Identity(self.0.database.identity().await);
+        record::check_unchanged(&self.0, &journal.header, &database)?;
+        let host = self.0.as_in_run(&journal.header);
         let id = journal.header.run.clone();
         let catalog = host.database.catalog().await?;
         let mode = Mode::Resume(writer, journal);
-        let listener = telemetry::listener(host, &id, &catalog, &mode);
+        let listener = telemetry::listener(&host, &id, &catalog, &mode);
         Ok(self.run(host.run_state(&id, mode, catalog, observer, stop, listener)))
     }
 

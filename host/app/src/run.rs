@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
-use syrch_core::{Access, Catalog, GRANTED_PORTS, Grants, Ledger, Problem, blocking};
+use syrch_core::{Access, Catalog, Grants, Ledger, Problem, blocking};
 use syrch_journal::{
     Defined, Divergence, EventLog, Fact, Folder, Header, Journal, JournalError, Listener, Mode,
     RowRetention, RunKind, Writer,
@@ -202,11 +202,12 @@ impl Host {
         let problem = journal.header.problem.clone();
         let verified = journal.header.verified.clone();
         let defined = journal.header.defined.clone();
+        let host = self.as_in_run(&journal.header);
         let mode = Mode::Resume(writer, journal);
-        let listener = telemetry::listener(self, &id, &catalog, &mode);
-        let run = self.run_state(&id, mode, catalog, &observer, stop, listener);
+        let listener = telemetry::listener(&host, &id, &catalog, &mode);
+        let run = host.run_state(&id, mode, catalog, &observer, stop, listener);
         let run = Arc::new(RunState { verified, defined, ..run });
-        let report = self.carry_out(problem, &run, ask).await;
+        let report = host.carry_out(problem, &run, ask).await;
         let access = run.list_access();
         Ok(Searched { report, cost: cost(&run.ledger.spending()), access })
     }
@@ -392,9 +393,9 @@ impl Host {
         }
     }
 
-    /// The plugins that are not built in, each with its grants. One that no lock names has all
-    /// ports of its roles.
-    fn audit_plugins(&self, run: &str) -> BTreeMap<String, Audited> {
+    /// The plugins that are not built in, each with its grants. One that no lock names has the
+    /// ports that its component imports, so that whatever controls its process reaches no others.
+    pub(crate) fn audit_plugins(&self, run: &str) -> BTreeMap<String, Audited> {
         let Settings { lock, audit, .. } = &*self.settings;
         let mut audited = BTreeMap::new();
         // A built-in plugin that is named as such has no grants of its own.
@@ -406,16 +407,16 @@ impl Host {
             let granted = lock.current_grants(&digest);
             let known = lock.find_component(&digest);
             let imports = one.plugin().imports().iter().map(String::as_str);
-            let wanted = known.map(|(_, locked)| locked.wanted.clone());
+            let ports = Grants::for_ports(imports);
+            let wanted = known.map_or_else(|| ports.clone(), |(_, locked)| locked.wanted.clone());
             let access = Access {
                 plugin: known.map_or_else(|| path.display().to_string(), |(name, _)| name.clone()),
                 digest: digest.clone(),
-                wanted: wanted.unwrap_or_else(|| Grants::for_ports(imports)).list_words(),
+                wanted: wanted.list_words(),
                 granted: granted.as_ref().map(Grants::list_words),
                 ..Access::default()
             };
-            let grants = granted.unwrap_or_else(|| Grants::for_ports(GRANTED_PORTS));
-            audited.insert(digest, Audited::new(access, grants, run, audit));
+            audited.insert(digest, Audited::new(access, granted.unwrap_or(ports), run, audit));
         }
         audited
     }

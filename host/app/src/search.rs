@@ -349,6 +349,7 @@ impl Attempt {
         }
         self.warnings.extend(context.run.denial_error().map(|denied| denied.to_string()));
         self.warnings.extend(cut_off(context));
+        self.warnings.extend(describe_excess(context));
         if let Outcome::Partial = outcome {
             let (open, all) = self.count_open_parts();
             let what = format!(
@@ -401,6 +402,17 @@ fn cut_off(context: &Context) -> Option<String> {
         "it is below --max-tokens, which does not raise it"
     };
     Some(format!("{replies} cut off at {limit} and not used; {advice}"))
+}
+
+/// The warning of calls that cost more than the limit, since the endpoint reports more for them than
+/// their prices say.
+fn describe_excess(context: &Context) -> Option<String> {
+    let (cost, limit) = context.run.ledger.cost_over_limit()?;
+    let [cost, limit] = [cost, limit].map(|micros| micros as f64 / 1e6);
+    Some(format!(
+        "the calls cost ${cost:.4}, over the limit of ${limit:.4}: the endpoint reports more for a \
+         call than the prices that are set; no further call was made"
+    ))
 }
 
 fn find_exhausted(context: &Context) -> Option<Exhausted> {

@@ -1,7 +1,7 @@
 //! The settings of a search. A program that embeds the library fills them in; `cli` merges them
 //! from flags, environment and files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -148,17 +148,27 @@ impl Default for Settings {
     }
 }
 
-/// The settings that a run was started with. Keys and folders are not among them.
+/// The settings that a run was started with. Keys and folders are not among them. From `today` they
+/// have what a journal, which may be somebody else's, does not decide: the plugins that the user
+/// has added or trusts, the audit log, and how plugins are compiled and isolated. A component that
+/// the journal names is refused where it is loaded, unless it was added or is trusted today.
 ///
 /// # Errors
 /// When another host wrote them in a way that this one does not know.
-pub fn read_settings(header: &Header) -> Result<Settings, Error> {
-    Settings::deserialize(&*header.settings).map_err(|error| {
-        Error::Unfit(format!(
-            "the run `{}` has settings that this host does not know: {error}",
-            header.run
-        ))
-    })
+pub fn read_settings(header: &Header, today: &Settings) -> Result<Settings, Error> {
+    let run = &header.run;
+    let recorded = Settings::deserialize(&*header.settings).map_err(|error| {
+        Error::Unfit(format!("the run `{run}` has settings that this host does not know: {error}"))
+    })?;
+    let mut settings = Settings {
+        trust: today.trust.clone(),
+        lock: Arc::clone(&today.lock),
+        audit: Arc::clone(&today.audit),
+        compile: today.compile.clone(),
+        ..recorded
+    };
+    settings.strategy.note_document(&format!("the journal of the run `{run}`"));
+    Ok(settings)
 }
 
 /// The sources of retrieval besides the catalog.
@@ -569,16 +579,29 @@ pub struct Strategy {
     /// or of no file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
-    /// The components that the file names, which may be somebody else's: one that the user has
-    /// neither added nor named is refused. No journal holds it, since it has what was run before.
+    /// The components that a document names, a strategy file or a journal, each with the document
+    /// in words. It may be somebody else's: a component that the user has neither added nor named
+    /// is refused.
     #[serde(skip)]
-    pub named_by_file: BTreeSet<PathBuf>,
+    pub named_by: BTreeMap<PathBuf, String>,
     /// True if nobody named the strategy, so that the model decides which one it is.
     #[serde(skip)]
     pub is_default: bool,
 }
 
 impl Strategy {
+    /// Notes that a document, in words, names all components of the strategy.
+    pub(crate) fn note_document(&mut self, document: &str) {
+        let solvers = self.solvers().into_values().map(|(source, _)| source);
+        let sources = self.roles.values().cloned().chain(solvers);
+        self.named_by = sources
+            .filter_map(|source| match source {
+                PluginSource::File(path) => Some((path, document.to_owned())),
+                PluginSource::Builtin(_) => None,
+            })
+            .collect();
+    }
+
     /// The plugins to which the nodes of its flow hand tasks, each with its settings, by the names
     /// of the nodes. A flow that cannot be read has none: the solver that runs it says why.
     #[must_use]
@@ -601,7 +624,7 @@ impl Strategy {
 /// Equal strategies do the same, wherever they were read from.
 impl PartialEq for Strategy {
     fn eq(&self, other: &Self) -> bool {
-        let Self { name, roles, config, file: _, named_by_file: _, is_default: _ } = self;
+        let Self { name, roles, config, file: _, named_by: _, is_default: _ } = self;
         (name, roles, config) == (&other.name, &other.roles, &other.config)
     }
 }

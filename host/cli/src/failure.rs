@@ -141,6 +141,12 @@ fn hint(error: &Error) -> Option<String> {
             "somebody changed the file: `syrch-host plugin add` puts a component in its place that \
              you have reviewed"
         }
+        Error::NotReviewed { name, path } => {
+            return Some(format!(
+                "`syrch-host plugin review {name}` shows what has changed, and the name `{name}` \
+                 runs the one that was added; --trust {path} runs this one as one of yours"
+            ));
+        }
         Error::NotAdded { path, .. } => {
             return Some(format!(
                 "`syrch-host plugin add {path}` shows what it asks for and adds it under grants; \

@@ -229,6 +229,9 @@ struct State {
     /// The cost of the calls that a cache answered, had they been sent.
     saved_micros: u64,
     saved_unpriced: bool,
+    /// The most by which a call cost more than was reserved for it, as endpoints report it. The
+    /// next call may do so, too.
+    excess_micros: u64,
 }
 
 impl State {
@@ -254,6 +257,9 @@ impl State {
                     None => *cost_micros,
                 };
                 self.unpriced |= price.is_none();
+                let excess =
+                    price.zip(*cost_micros).map(|(price, held)| price.saturating_sub(held));
+                self.excess_micros = self.excess_micros.max(excess.unwrap_or(0));
                 self.cost_micros = self
                     .cost_micros
                     .saturating_sub(cost_micros.unwrap_or(0))
@@ -453,6 +459,14 @@ impl Ledger {
         spent
     }
 
+    /// The cost and its limit, in millionths, where calls that were in flight at once cost more
+    /// than was reserved for them, and together more than the limit.
+    #[must_use]
+    pub fn cost_over_limit(&self) -> Option<(u64, u64)> {
+        let cost = self.state().cost_micros;
+        self.budgets.cost_micros.filter(|limit| cost > *limit).map(|limit| (cost, limit))
+    }
+
     /// Cost that may still be spent, in millionths; `None` when there is no limit.
     #[must_use]
     pub fn cost_left(&self) -> Option<u64> {
@@ -541,8 +555,10 @@ impl Ledger {
             return Some(which);
         }
         let limit = self.budgets.cost_micros?;
-        let fits =
-            most.cost_micros.is_some_and(|cost| state.cost_micros.saturating_add(cost) <= limit);
+        let fits = most.cost_micros.is_some_and(|cost| {
+            let cost = cost.saturating_add(state.excess_micros);
+            state.cost_micros.saturating_add(cost) <= limit
+        });
         (!fits).then_some(Exhausted::Cost)
     }
 

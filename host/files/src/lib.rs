@@ -7,6 +7,7 @@
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// The mode of a private file: only its owner reads and writes it.
 pub const FILE_MODE: u32 = 0o600;
@@ -37,6 +38,20 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// The flags `O_NOFOLLOW | O_NONBLOCK`: a symbolic link at the end of a path is an error, and to
+/// open a pipe does not wait.
+#[cfg(unix)]
+pub const NO_LINK: i32 =
+    (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
+
+/// Makes the file private that these options create, and refuses a symbolic link in its place,
+/// which would lead to a file of somebody else.
+pub fn own(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, NO_LINK);
+    private(options)
+}
+
 /// Takes an open file's permissions away from everybody but its owner.
 ///
 /// # Errors
@@ -55,15 +70,18 @@ pub fn make_private(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a private file with these bytes at a path. A reader sees the old file or the new one,
-/// whole; two processes that write at once do not mix their bytes.
+/// Puts a private file with these bytes at a path, in the place of a link if there is one. A reader
+/// sees the old file or the new one, whole; two processes that write at once do not mix their
+/// bytes.
 ///
 /// # Errors
 /// When the file cannot be written or synchronised; the old one is then as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Processes of several machines may have one number, and nobody can put a link in its place.
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut part = path.as_os_str().to_owned();
-    part.push(format!(".{}.part", std::process::id()));
-    let written = private(OpenOptions::new().write(true).create(true).truncate(true))
+    part.push(format!(".{}-{:x}.part", std::process::id(), since.as_nanos()));
+    let written = private(OpenOptions::new().write(true).create_new(true))
         .open(&part)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
     written
@@ -96,6 +114,27 @@ mod tests {
             .unwrap();
         make_private(&File::open(&path).unwrap()).unwrap();
         assert_eq!(mode(&path), FILE_MODE);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_where_a_link_leads() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("other");
+        let path = folder.path().join("f");
+        let part = folder.path().join(format!("f.{}.part", std::process::id()));
+        std::os::unix::fs::symlink(&other, &part).unwrap();
+        replace(&path, b"new").unwrap();
+        assert_eq!(
+            (std::fs::read(&path).unwrap().as_slice(), other.exists()),
+            (&b"new"[..], false)
+        );
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        let mut options = OpenOptions::new();
+        assert!(own(options.append(true).create(true)).open(&link).is_err() && !other.exists());
+        own(&mut options).open(&path).unwrap().write_all(b"er").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"newer");
     }
 
     #[test]

@@ -43,6 +43,30 @@ pub type Watch = Box<dyn Fn(Decision, &str, &str) + Send + Sync>;
 /// The decisions on each port and limit, counted.
 pub type Decisions = BTreeMap<(Decision, String), u64>;
 
+/// The relation of a role call to a plugin whose grants bound it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounds {
+    /// The plugin makes the call. The host's own statements are neither denied nor counted.
+    Call,
+    /// The plugin has started the call, a judgement, which another plugin makes. It needs the ports
+    /// by which statements and prompts leave the host, and all of it is counted.
+    Judgement,
+    /// The plugin judges what it has started to judge.
+    OwnJudgement,
+}
+
+impl Bounds {
+    /// Returns whether the plugin has to be granted a port.
+    fn holds_for(self, port: &str) -> bool {
+        self != Self::Judgement || ["llm", "sql"].contains(&port)
+    }
+
+    /// Returns whether a statement is the host's own.
+    fn is_free(self, ticket: Ticket) -> bool {
+        self == Self::Call && ticket == HOST
+    }
+}
+
 /// The grants of one plugin in one search, which all of its role calls share. A search that is
 /// resumed counts from what it resumes on.
 pub struct Allowance {
@@ -114,20 +138,23 @@ impl Allowance {
         Arc::new(BudgetedModel::new(Arc::clone(provider), ledger, limits.clone()))
     }
 
-    /// Builds the layer around the ports of one role call. The host's own statements of the call
-    /// are neither denied nor counted.
+    /// Builds the layer around the ports of one role call.
     #[must_use]
-    pub fn wrap_ports(self: &Arc<Self>, ports: Ports) -> Ports {
+    pub fn wrap_ports(self: &Arc<Self>, bounds: Bounds, ports: Ports) -> Ports {
         Ports {
-            llm: Arc::new(Allowed { inner: ports.llm, allowance: Arc::clone(self) }),
-            inspect: Arc::new(Allowed { inner: ports.inspect, allowance: Arc::clone(self) }),
-            sql: Arc::new(Allowed { inner: ports.sql, allowance: Arc::clone(self) }),
-            rows: Arc::new(Allowed { inner: ports.rows, allowance: Arc::clone(self) }),
-            cells: Arc::new(Allowed { inner: ports.cells, allowance: Arc::clone(self) }),
-            evaluate: Arc::new(Allowed { inner: ports.evaluate, allowance: Arc::clone(self) }),
-            retrieval: Arc::new(Allowed { inner: ports.retrieval, allowance: Arc::clone(self) }),
+            llm: self.wrap(bounds, ports.llm),
+            inspect: self.wrap(bounds, ports.inspect),
+            sql: self.wrap(bounds, ports.sql),
+            rows: self.wrap(bounds, ports.rows),
+            cells: self.wrap(bounds, ports.cells),
+            evaluate: self.wrap(bounds, ports.evaluate),
+            retrieval: self.wrap(bounds, ports.retrieval),
             ..ports
         }
+    }
+
+    fn wrap<P: ?Sized>(self: &Arc<Self>, bounds: Bounds, inner: Arc<P>) -> Arc<Allowed<P>> {
+        Arc::new(Allowed { inner, allowance: Arc::clone(self), bounds })
     }
 
     /// Decides on a call of a port, with the reason of a denial.
@@ -139,15 +166,6 @@ impl Allowance {
         let why = denial(port);
         self.note(Decision::Denied, port, &why);
         Err(why)
-    }
-
-    fn check(&self, port: &str) -> Result<(), PortError> {
-        self.admit(port).map_err(PortError::Denied)
-    }
-
-    fn check_statement(&self, port: &str) -> Result<(), SqlError> {
-        let admitted = self.admit(port);
-        admitted.map_err(|why| SqlError::new(SqlErrorKind::Denied, why).rule("grants"))
     }
 
     fn charge_statement(&self) -> Result<(), SqlError> {
@@ -193,7 +211,7 @@ impl Allowance {
 
     /// Charges a call that makes embeddings.
     fn charge_embedding(&self) -> Result<(), PortError> {
-        self.check("llm")?;
+        self.admit("llm").map_err(PortError::Denied)?;
         let purpose = Purpose::Other(EMBED.to_owned());
         let most = Estimate { cost_micros: Some(0), ..Estimate::default() };
         let reserved = self.ledger.reserve_call(&purpose, &most);
@@ -223,6 +241,22 @@ fn denial(port: &str) -> String {
 struct Allowed<P: ?Sized> {
     inner: Arc<P>,
     allowance: Arc<Allowance>,
+    bounds: Bounds,
+}
+
+impl<P: ?Sized> Allowed<P> {
+    fn admit(&self, port: &str) -> Result<(), String> {
+        if self.bounds.holds_for(port) { self.allowance.admit(port) } else { Ok(()) }
+    }
+
+    fn check(&self, port: &str) -> Result<(), PortError> {
+        self.admit(port).map_err(PortError::Denied)
+    }
+
+    fn check_statement(&self, port: &str) -> Result<(), SqlError> {
+        let admitted = self.admit(port);
+        admitted.map_err(|why| SqlError::new(SqlErrorKind::Denied, why).rule("grants"))
+    }
 }
 
 #[async_trait]
@@ -232,7 +266,7 @@ impl LlmPort for Allowed<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        if let Err(why) = self.allowance.admit("llm") {
+        if let Err(why) = self.admit("llm") {
             return Box::pin(async move { Err(LlmError::Denied(why)) });
         }
         let flight = self.inner.issue(ticket, request).await;
@@ -254,16 +288,14 @@ impl SqlPort for Allowed<dyn SqlPort> {
         ticket: Ticket,
         text: String,
     ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
-        let checked = match ticket {
-            HOST => Ok(()),
-            _ => self
-                .allowance
-                .check_statement("sql")
-                .and_then(|()| self.allowance.charge_statement()),
+        let is_free = self.bounds.is_free(ticket);
+        let checked = match is_free {
+            true => Ok(()),
+            false => self.check_statement("sql").and_then(|()| self.allowance.charge_statement()),
         };
-        let hides = ticket != HOST && self.allowance.hides_cells();
+        let hides = !is_free && self.allowance.hides_cells();
         let checked = checked.and_then(|()| match self.allowance.grants.reads {
-            Some(reads) if ticket != HOST => check_columns(&SqlQuery::new(&*text), reads),
+            Some(reads) if !is_free => check_columns(&SqlQuery::new(&*text), reads),
             _ => Ok(()),
         });
         match checked {
@@ -284,12 +316,12 @@ impl SqlPort for Allowed<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Allowed<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        self.allowance.check_statement("inspect")?;
+        self.check_statement("inspect")?;
         self.inner.check(text).await
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
-        self.allowance.check_statement("inspect")?;
+        self.check_statement("inspect")?;
         self.allowance.charge_statement()?;
         self.inner.explain(text).await
     }
@@ -299,12 +331,12 @@ impl InspectPort for Allowed<dyn InspectPort> {
         table: &str,
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
-        self.allowance.check("inspect")?;
+        self.check("inspect")?;
         self.inner.column_stats(table, columns).await
     }
 
     async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
-        self.allowance.check("inspect")?;
+        self.check("inspect")?;
         self.inner.compile_metric(request).await
     }
 }
@@ -312,7 +344,7 @@ impl InspectPort for Allowed<dyn InspectPort> {
 #[async_trait]
 impl RowsPort for Allowed<dyn RowsPort> {
     async fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
-        self.allowance.check("rows")?;
+        self.check("rows")?;
         self.inner.read(results, offset, limit).await
     }
 }
@@ -325,7 +357,7 @@ impl CellsPort for Allowed<dyn CellsPort> {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        self.allowance.check("cells")?;
+        self.check("cells")?;
         self.inner.samples(table, columns, limit).await
     }
 
@@ -335,7 +367,7 @@ impl CellsPort for Allowed<dyn CellsPort> {
         how: Match,
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
-        self.allowance.check("cells")?;
+        self.check("cells")?;
         self.inner.find(phrases, how, limit).await
     }
 }
@@ -343,7 +375,7 @@ impl CellsPort for Allowed<dyn CellsPort> {
 #[async_trait]
 impl EvaluatePort for Allowed<dyn EvaluatePort> {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.allowance.check("evaluate")?;
+        self.check("evaluate")?;
         self.inner.calibrate(claims).await
     }
 
@@ -352,7 +384,7 @@ impl EvaluatePort for Allowed<dyn EvaluatePort> {
         ticket: Ticket,
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
-        match self.allowance.check("evaluate") {
+        match self.check("evaluate") {
             Ok(()) => self.inner.issue_reward(ticket, candidates).await,
             Err(error) => Box::pin(async move { Err(error) }),
         }
@@ -362,13 +394,13 @@ impl EvaluatePort for Allowed<dyn EvaluatePort> {
 #[async_trait]
 impl Embedder for Allowed<dyn RetrievalPort> {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.allowance.check("retrieval")?;
+        self.check("retrieval")?;
         self.allowance.charge_embedding()?;
         self.inner.embed(texts).await
     }
 
     async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.allowance.check("retrieval")?;
+        self.check("retrieval")?;
         self.allowance.charge_embedding()?;
         self.inner.embed_queries(texts).await
     }
@@ -378,7 +410,7 @@ impl Embedder for Allowed<dyn RetrievalPort> {
 impl RetrievalPort for Allowed<dyn RetrievalPort> {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let allowed = queries.iter().try_for_each(|query| {
-            self.allowance.check("retrieval")?;
+            self.check("retrieval")?;
             self.allowance.charge_retrieval()?;
             if is_embedded(query) { self.allowance.charge_embedding() } else { Ok(()) }
         });
@@ -425,7 +457,7 @@ mod tests {
     }
 
     fn allow<P: ?Sized>(inner: Arc<P>, words: &[&str]) -> Allowed<P> {
-        Allowed { inner, allowance: allowance(words) }
+        Allowed { inner, allowance: allowance(words), bounds: Bounds::Call }
     }
 
     fn binding() -> Arc<SqlBinding> {
@@ -478,6 +510,36 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_judgement_is_charged_to_the_plugin_that_started_it() {
+        let inner = binding() as Arc<dyn SqlPort>;
+        for (bounds, words, answered) in [
+            (Bounds::Call, &["llm"][..], [true, false]),
+            (Bounds::Judgement, &["llm"], [false, false]),
+            (Bounds::Judgement, &["sql", "statements=1"], [true, false]),
+            (Bounds::Judgement, &["sql"], [true, true]),
+            (Bounds::OwnJudgement, &["sql", "statements=1"], [true, false]),
+        ] {
+            let sql = allowance(words).wrap(bounds, Arc::clone(&inner));
+            let mut found = Vec::new();
+            // A candidate's statement, which the host runs, and one of the reward.
+            for ticket in [HOST, 1] {
+                found.push(sql.issue(ticket, "SELECT 1".to_owned()).await.await.is_ok());
+            }
+            assert_eq!(found, answered, "{bounds:?} {words:?}");
+        }
+        // What the reward reads besides needs no grant of the other plugin, but what it explains
+        // is counted.
+        let allowance = allowance(&["sql", "statements=1"]);
+        let inspect = allowance.wrap(Bounds::Judgement, binding() as Arc<dyn InspectPort>);
+        assert!(inspect.check("SELECT 1").await.is_ok());
+        assert!(inspect.explain("SELECT 1").await.is_ok());
+        assert_eq!(inspect.explain("SELECT 1").await.unwrap_err().kind, SqlErrorKind::Budget);
+        assert_eq!(count(&allowance, Decision::Used, "inspect"), None);
+        let own = allowance.wrap(Bounds::OwnJudgement, binding() as Arc<dyn InspectPort>);
+        assert_eq!(own.check("SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
+    }
+
+    #[tokio::test]
     async fn each_decision_is_reported_once_and_counted() {
         let reported: Arc<Mutex<Vec<(Decision, String)>>> = Arc::default();
         let watch = Arc::clone(&reported);
@@ -487,9 +549,8 @@ mod tests {
         let grants = Grants::for_ports(["inspect"]);
         let allowance = Allowance::new(grants, watch);
         let inner = binding() as Arc<dyn InspectPort>;
-        let inspect = Allowed { inner, allowance: Arc::clone(&allowance) };
-        let sql =
-            Allowed { inner: binding() as Arc<dyn SqlPort>, allowance: Arc::clone(&allowance) };
+        let inspect = allowance.wrap(Bounds::Call, inner);
+        let sql = allowance.wrap(Bounds::Call, binding() as Arc<dyn SqlPort>);
         for _ in 0..3 {
             drop(inspect.check("SELECT 1").await);
             drop(sql.issue(1, "SELECT 1".to_owned()).await.await);
@@ -545,7 +606,7 @@ mod tests {
                 seed: 0,
             };
             let port: Arc<dyn LlmPort> = Arc::new(port);
-            let port = Allowed { inner: port, allowance: Arc::clone(&allowance) };
+            let port = allowance.wrap(Bounds::Call, port);
             let mut count = 0;
             for _ in 0..4 {
                 count += usize::from(port.issue(1, request("x")).await.await.is_ok());

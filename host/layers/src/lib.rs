@@ -39,7 +39,7 @@ pub mod taint;
 pub mod time;
 pub mod wordless;
 
-pub use allow::{Allowance, Decision, Decisions, Watch};
+pub use allow::{Allowance, Bounds, Decision, Decisions, Watch};
 pub use bind::{ModelPort, SqlBinding};
 pub use budget::{BudgetedDatabase, BudgetedModel};
 pub use cache::{CachedDatabase, CachedModel};

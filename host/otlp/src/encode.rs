@@ -12,7 +12,7 @@ use opentelemetry_proto::tonic::trace::v1 as proto;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind as Kind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 
-use syrch::telemetry::{Link, Span, SpanKind, Value};
+use syrch_spans::{Link, Span, SpanKind, Value};
 
 /// One request for all of them.
 pub(super) fn request(spans: &[Span]) -> ExportTraceServiceRequest {

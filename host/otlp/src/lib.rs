@@ -17,8 +17,8 @@ use prost::Message;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use secrecy::{ExposeSecret, SecretString};
-use syrch::models::{is_exposed, resolve_locally};
-use syrch::telemetry::{Span, SpanSink};
+use syrch_http::{is_exposed, resolve_locally};
+use syrch_spans::{Span, SpanSink};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 

@@ -15,7 +15,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1 as proto;
 
 use super::*;
-use syrch::telemetry::{Link, SpanKind, Value};
+use syrch_spans::{Link, SpanKind, Value};
 
 const LONG: Duration = Duration::from_secs(60);
 

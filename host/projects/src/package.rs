@@ -114,7 +114,7 @@ fn read_bundle(component: &Path) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// Refuses the text of a bundle that nobody would read.
-fn check_bundle(text: Vec<u8>, path: String) -> Result<Vec<u8>, Error> {
+pub(crate) fn check_bundle(text: Vec<u8>, path: String) -> Result<Vec<u8>, Error> {
     if text.len() > cosign::LONGEST {
         return Err(Error::Signature { path, why: "is too long for a bundle".to_owned() });
     }

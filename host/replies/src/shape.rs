@@ -12,6 +12,7 @@ mod mend;
 mod prose;
 mod sql;
 mod thinking;
+mod withdrawal;
 mod yaml;
 
 pub use thinking::has_thinking;
@@ -24,6 +25,8 @@ use syrch_core::text::clip;
 use syrch_core::{Json, Limits};
 use syrch_schema::{Patterns, Schema, SchemaError};
 
+/// The reason of a reply without a statement that says so itself, as prompts define it.
+const DECLINED: &str = "the model says that the tables cannot answer the question";
 /// Bytes of a malformed reply that the error shows.
 const BEGINNING: usize = 200;
 
@@ -78,7 +81,7 @@ fn schema_error(error: SchemaError) -> LlmError {
 ///
 /// # Errors
 /// [`LlmError::Malformed`] with the beginning of the reply if it has no such value,
-/// [`LlmError::TooLarge`] over the limits, and the errors of [`accept`].
+/// [`LlmError::Refused`] if it says that there is no statement, [`LlmError::TooLarge`] over the limits, and the errors of [`accept`].
 pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>, LlmError> {
     check(text, shape, limits)?;
     let found = match shape {
@@ -91,7 +94,13 @@ pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>,
         Shape::Choice(words) => choice::parse(text, words),
         Shape::Vectors | Shape::Other(_) => return Err(shape_error(text)),
     };
-    found.map_or_else(|| Err(shape_error(text)), |json| Ok(Some(json)))
+    match found {
+        Some(json) => Ok(Some(json)),
+        None if *shape == Shape::Sql && sql::declines(text, limits) => {
+            Err(LlmError::Refused(DECLINED.to_owned()))
+        }
+        None => Err(shape_error(text)),
+    }
 }
 
 /// Returns true if a text is this statement and nothing else: bare or in one fence, with or without
@@ -205,6 +214,7 @@ mod tests {
         match result {
             Ok(None) => matches!(shape, Shape::Text),
             Ok(Some(json)) => serde_json::from_str::<serde_json::Value>(json).is_ok(),
+            Err(LlmError::Refused(_)) => *shape == Shape::Sql,
             Err(error) => matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. }),
         }
     }
@@ -222,6 +232,23 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_document_without_a_statement_says_that_there_is_none() {
+        for text in [
+            r#"{"sql": "", "confidence": 0}"#,
+            "```json\n{\"sql\": null}\n```",
+            "<think>no</think>\nHere: {\"sql\": \" \", \"confidence\": 0.0}",
+            r#"{"sql": "SELECT 1", "answerable": false}"#,
+        ] {
+            let read = parse(text, &Shape::Sql, &Limits::default());
+            assert_eq!(read, Err(LlmError::Refused(DECLINED.into())), "{text}");
+        }
+        for text in [r#"{"sql": "I would count"}"#, "[]", r#"{"n": 1}"#, r#"{"sql": "SELECT 1""#] {
+            let read = parse(text, &Shape::Sql, &Limits::default());
+            assert!(!matches!(read, Err(LlmError::Refused(_))), "{text}");
         }
     }
 

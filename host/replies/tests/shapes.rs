@@ -660,3 +660,96 @@ fn of_two_statements_one_is_clearly_meant_or_both_are_doubted() {
         assert_eq!(first_of(&reply), (Some(first.to_owned()), is_doubted), "{reply}");
     }
 }
+
+/// The statement that is read from a reply with a draft and a right one, and whether it is doubted.
+fn read_drafted(reply: &str) -> Option<(&'static str, bool)> {
+    const DRAFT: &str = "SELECT COUNT(*) FROM products WHERE price > 50";
+    const RIGHT: &str = "SELECT COUNT(*) FROM products WHERE cost > 50";
+    let read = read(&reply.replace("{D}", DRAFT).replace("{R}", RIGHT))?;
+    let is_doubted = read.is_doubted || !read.statements.is_empty();
+    Some((if read.sql == RIGHT { "R" } else { "D" }, is_doubted))
+}
+
+#[test]
+fn boxes_and_calls_in_channels_hold_statements() {
+    let call = "<|start|>assistant<|channel|>commentary to=functions.run_sql_on_the_database \
+                <|constrain|>json<|message|>{\"sql\": \"{}\"}<|call|>";
+    let thought = "<|channel|>analysis<|message|>SELECT 1?<|end|>";
+    all_read(&[
+        "\\boxed{{}}",
+        "So the answer is $\\boxed{\\text{{}}}$.",
+        "$$\\boxed{{};}$$\nConfidence: 0.9",
+        &format!("{thought}{call}"),
+        "analysisWe count.assistantcommentary to=functions.run json{\"sql\": \"{}\"}",
+    ]);
+    assert_eq!(sql("```sql\nSELECT 1\n```\nso \\boxed{SELECT 2}").as_deref(), Some("SELECT 2"));
+    assert_eq!(sql("\\boxed{42}"), None);
+    assert_eq!(sql(&thought.replace("analysis", "commentary")), None);
+}
+
+#[test]
+fn a_document_that_corrects_itself_answers_with_its_correction() {
+    for reply in [
+        r#"{"sql": "{D}", "final_sql": "{R}", "confidence": 0.95}"#,
+        r#"{"sql": "{D}", "corrected_sql": "{R}"}"#,
+        r#"{"corrected_sql": "{R}", "sql": "{D}"}"#,
+        r#"{"sql": "{D}", "critique": "wrong column; use cost", "revised_sql": "{R}"}"#,
+        r#"{"query": "{D}", "final_query": "{R}"}"#,
+        r#"{"query": "{D}", "finalQuery": "{R}"}"#,
+        r#"{"query": "{D}", "improvedquery": "{R}"}"#,
+        r#"{"sql": "{D}", "review": "price is wrong, cost is meant", "final_answer": "{R}"}"#,
+        r#"{"sql": "{D}", "valid": false, "issues": ["price"], "fixed_sql": "{R}"}"#,
+        r#"{"sql": "{D}", "review": {"issues": ["price"], "updated_sql": "{R}"}}"#,
+        r#"{"answer": {"sql": "{D}", "final_sql": "{R}"}}"#,
+        r#"{"sql": "{D}", "final": {"sql": "{R}", "confidence": 0.9}}"#,
+        r#"{"sql": "{D}", "reasoning": {"final_sql": "{R}"}}"#,
+        r#"{"draft_sql": "{D}", "issues": ["price"], "final_sql": "{R}"}"#,
+        r#"{"sql": "{D}", "revised_sql": "SELECT 1", "final_sql": "{R}"}"#,
+        r#"{"tries": [{"sql": "{D}", "final": false}, {"sql": "{R}", "final": true}]}"#,
+        r#"{"sql": null, "final_sql": "{R}"}"#,
+        r#"{"sql": "{R}", "final_sql": null, "corrected_sql": ""}"#,
+        r#"{"sql": "{R}", "corrected_sql": "none"}"#,
+        r#"{"sql": "{R}", "final": true, "valid": true, "issues": [], "status": "ok"}"#,
+        r#"{"sql": "{R}", "issues": "No issues found.", "errors": null, "error": false}"#,
+        r#"{"sql": "{R}", "review": "The query is correct.", "notes": "counts products"}"#,
+        r#"{"sql": "{R}", "rejected": {"sql": "{D}", "valid": false}}"#,
+        r#"{"sql": "{R}", "example": {"final_sql": "{D}"}}"#,
+        r#"{"query": "How many?", "sql": "{R}", "parameters": {"status": "failed"}}"#,
+        "<rationale>\n```sql\n{D}\n```\n</rationale><sql>{R}</sql>",
+        "Draft:\n```sql\n{D}\n```\nso\n<sql>\n```sql\n{R}\n```\n</sql>",
+        "<!-- thinking:\n```sql\n{D}\n```\n-->\n```sql\n{R}\n```",
+    ] {
+        assert_eq!(read_drafted(reply), Some(("R", false)), "{reply}");
+    }
+}
+
+#[test]
+fn a_document_that_takes_its_statement_back_gives_none_or_a_doubted_one() {
+    for reply in [
+        r#"{"sql": "{D}", "valid": false}"#,
+        r#"{"sql": "{D}", "answerable": false}"#,
+        r#"{"sql": "{D}", "is_correct": false, "confidence": 0.9}"#,
+        r#"{"sql": "{D}", "isCorrect": "no"}"#,
+        r#"{"sql": "{D}", "status": "error"}"#,
+        r#"{"sql": "{D}", "verdict": "incorrect: uses price"}"#,
+        r#"{"sql": "{D}", "error": {"message": "no such column"}}"#,
+        r#"{"sql": "{D}", "unanswerable": true}"#,
+        r#"{"status": "failed", "data": {"sql": "{D}"}}"#,
+        r#"{"sql": "{D}", "review": {"is_correct": false}}"#,
+        r#"Here: {"sql": "{D}", "valid": false} as you see."#,
+        "<!-- thinking:\n```sql\n{D}\n```\n-->",
+    ] {
+        assert_eq!(read_drafted(reply), None, "{reply}");
+    }
+    for reply in [
+        r#"{"sql": "{D}", "issues": ["uses price instead of cost"]}"#,
+        r#"{"sql": "{D}", "problems": "No filter on cost."}"#,
+        r#"{"sql": "{D}", "needs_clarification": true}"#,
+        r#"{"sql": "{D}", "critique": "This uses the wrong column."}"#,
+        r#"{"sql": "{D}", "corrected_sql": "the same with cost in place of price"}"#,
+        r#"{"sql": "{D}", "correction": "replace price by cost"}"#,
+        "```sql\n{D}\n```\nCorrection: replace price by cost.\nConfidence: 0.95",
+    ] {
+        assert_eq!(read_drafted(reply), Some(("D", true)), "{reply}");
+    }
+}

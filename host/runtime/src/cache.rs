@@ -112,7 +112,7 @@ impl CompiledCache {
         options.read(true);
         // Whatever it is, opening it does not wait.
         #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINK);
+        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, syrch_files::NO_LINK);
         let opened = self.dir.open_with(name, &options).ok()?;
         is_owned(&self.dir, &opened.metadata().ok()?).then_some(opened)
     }
@@ -209,7 +209,7 @@ fn key(path: &Path) -> Option<[u8; KEY]> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINK);
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, syrch_files::NO_LINK);
     let mut file = options.open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() || metadata.len() != KEY as u64 || !is_secret(&metadata) {
@@ -316,11 +316,6 @@ fn engine_hash(engine: &Engine) -> u64 {
 fn name(engine: &Engine, digest: &str) -> String {
     format!("{digest}-{:016x}{SUFFIX}", engine_hash(engine))
 }
-
-/// The flags `O_NOFOLLOW | O_NONBLOCK`.
-#[cfg(unix)]
-const NO_LINK: i32 =
-    (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
 /// Returns whether the opened folder is the one that the path names without following a link at its
 /// end.

@@ -20,21 +20,26 @@ const LARGE: usize = 16 << 20;
 /// dropped.
 pub(crate) const WAITING: usize = 32;
 
-type Owned = (Store<State>, Allocation);
+pub(crate) type Owned = (Store<State>, Allocation);
 
-/// The thread of one engine, which starts with the first large store. Cheap to clone; the thread
-/// ends with the last clone.
+/// The thread of one engine, which starts with the first large store unless it was started before.
+/// Cheap to clone; the thread ends with the last clone.
 #[derive(Clone, Default)]
 pub(crate) struct ReleaseThread(Arc<OnceLock<Option<SyncSender<Owned>>>>);
 
 impl ReleaseThread {
-    fn free(&self, owned: Owned) {
-        let start = || {
+    /// Starts the thread. A store is freed where it is dropped if that fails.
+    pub(crate) fn start(&self) -> Option<&SyncSender<Owned>> {
+        let sender = self.0.get_or_init(|| {
             let (sender, receiver) = sync_channel::<Owned>(WAITING);
             let thread = std::thread::Builder::new().name("release".into());
             thread.spawn(move || receiver.into_iter().for_each(drop)).ok().map(|_| sender)
-        };
-        if let Some(sender) = self.0.get_or_init(start) {
+        });
+        sender.as_ref()
+    }
+
+    fn free(&self, owned: Owned) {
+        if let Some(sender) = self.start() {
             // If the queue is full, `try_send` returns the store, and it is freed on this thread.
             drop(sender.try_send(owned));
         }

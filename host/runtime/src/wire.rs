@@ -159,6 +159,27 @@ pub(crate) fn decode<T: DeserializeOwned>(body: &[u8], most: usize) -> io::Resul
     }
 }
 
+/// Reads JSON whose values take at most so many bytes in memory, about. Each value but the first of
+/// a list or an object stands behind a comma.
+pub(crate) fn decode_json<T: DeserializeOwned>(text: &str, most: usize) -> io::Result<T> {
+    let mut bytes = text.len();
+    let mut is_text = false;
+    let mut is_escaped = false;
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => bytes = bytes.saturating_add(VALUE),
+            _ => {}
+        }
+    }
+    match bytes <= most {
+        true => serde_json::from_str(text).map_err(io::Error::from),
+        false => Err(invalid("a message has too many values")),
+    }
+}
+
 /// The bytes of a message, of which only so many values are read. A value is at least one byte
 /// that is read for itself; texts are read whole.
 struct Bounded<'de> {
@@ -252,6 +273,23 @@ mod tests {
         let error = read.err().unwrap();
         assert!(error.to_string().starts_with("a message cannot be read"), "{error}");
         assert!(decode::<ToHost>(&frame[4..], usize::MAX).is_ok());
+    }
+
+    #[test]
+    fn a_result_of_many_empty_values_is_refused_before_they_take_memory() {
+        let limits = Limits::default();
+        let most = max_decoded(&limits);
+        let many = vec![(String::new(), None); limits.hostcall_bytes / 10];
+        let many = serde_json::to_string(&Done::new(Ok(Ended::Probed(many)))).unwrap();
+        assert!(many.len() < max_to_host(&limits));
+        let error = decode_json::<Done>(&many, most).err().unwrap();
+        assert!(error.to_string().contains("too many values"), "{error}");
+        assert!(decode_json::<Done>(&many, usize::MAX).is_ok());
+        // What stands in a text is no value.
+        let text = ",[{\\".repeat(1 << 20);
+        let long = serde_json::to_string(&Done::new(Err(Unfinished::About(text)))).unwrap();
+        assert!(decode_json::<Done>(&long, most).is_ok());
+        assert!(decode_json::<Done>("{", most).is_err());
     }
 
     #[test]

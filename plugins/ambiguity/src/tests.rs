@@ -81,6 +81,24 @@ fn the_worst_task_is_asked_about() {
 }
 
 #[test]
+fn a_task_that_the_answer_was_found_without_is_not_asked_about() {
+    let lost = observe("A", failure_ending(FailureKind::Input, "it lacks the metric `x`"), &[]);
+    let direct = Task::new("direct", "the question");
+    let mut graph = graph();
+    graph.tasks.push(direct);
+    graph.answer = "direct".into();
+    let plugin = AmbiguityClarifier::new(Settings::default());
+    let host = FakeHost::default();
+    let problem = Problem::new("Where do buyers live?");
+    let found = [lost.clone(), observe("direct", Ending::Solved, &[0.5])];
+    assert!(plugin.assess(&host, &problem, &catalog(), &graph, &found).unwrap().is_empty());
+    let failed = observe("direct", failure_ending(FailureKind::Input, "no statement did"), &[]);
+    let questions = plugin.assess(&host, &problem, &catalog(), &graph, &[lost, failed]).unwrap();
+    // What the plan requires is none of the user's words.
+    assert!(!questions[0].text.contains("What do you mean by"), "{}", questions[0].text);
+}
+
+#[test]
 fn an_unknown_name_is_named_with_near_ones_to_choose() {
     let mut lost = observe("A", failure_ending(FailureKind::Input, "no candidate"), &[]);
     lost.memo = Some(r#"{"reason":"no column `Regions`; `customers` has others"}"#.into());

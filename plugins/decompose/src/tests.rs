@@ -334,8 +334,9 @@ fn tasks_carry_what_their_plan_requires() {
         Some("one row; with the filter `year = 2014`")
     );
     assert_eq!(graph.task("B").unwrap().expected.as_deref(), Some("with one row for each month"));
+    assert_eq!(requirements_of(&graph, "C").unread, ["[\"odd\"]"]);
     let odd = graph.task("C").unwrap();
-    assert_eq!((odd.context.as_ref(), odd.expected.as_ref()), (None, None));
+    assert_eq!(odd.expected.as_deref(), Some("with what `[\"odd\"]` says"));
     assert!(host.model.prompt(0).contains("\"requirements\""));
 }
 
@@ -348,6 +349,7 @@ fn a_plan_of_another_form_is_asked_for_once_more_in_any_form() {
     host.model.reply_plan(&subtasks(&[first]));
     let graph = plan_with(&host);
     assert_eq!(requirements_of(&graph, "A").filters, ["year = 2014"]);
+    assert_eq!(requirements_of(&graph, "A").unread, ["then: 1"]);
     assert_eq!(host.trace.notes(), ["a requirement of `A` cannot be read: then: 1"]);
     fn requirements(host: &FakeHost, at: usize) -> JsonValue {
         let Shape::Json(schema) = host.model.requests()[at].expect.clone() else { panic!() };

@@ -4,7 +4,7 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::requirements::Requirements;
 use syrch_plugin::text::{clamp01, count};
 
-use crate::requirements::{Lack, find_lacks};
+use crate::requirements::{Lack, Weight, find_lacks};
 use crate::{ExecutionReward, Settings};
 
 /// The score of a statement that lacks something grave. Below one half, the host doubts one that is
@@ -77,14 +77,14 @@ impl Settings {
             unavailable @ Verdict::Unavailable(_) => return unavailable,
         };
         let (grave, slight): (Vec<&Lack>, Vec<&Lack>) =
-            lacks.iter().partition(|lack| lack.is_grave);
+            lacks.iter().partition(|lack| lack.weight == Weight::Grave);
         let named: Vec<&str> = grave.iter().chain(&slight).map(|lack| lack.what.as_str()).collect();
         if !named.is_empty() {
             opinion.checks.extend(named.iter().map(|name| (format!("has {name}"), false)));
             opinion.reason += &format!("; it lacks {}", enumerate_names(&named));
             opinion.score = (opinion.score - 0.5 * self.missing * slight.len() as f64).max(0.5);
         }
-        if !grave.is_empty() {
+        if lacks.iter().any(|lack| lack.weight >= Weight::Doubtful) {
             opinion.score = DOUBTED;
         }
         let does = grave.is_empty() || is_lenient || !self.reject_missing;

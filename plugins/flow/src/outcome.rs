@@ -11,6 +11,9 @@ use crate::settings::Common;
 
 /// The least confidence in a result that was chosen among several.
 const CHOSEN: f64 = 0.5;
+/// The weight of the model's stated confidence against the agreement, as a number of further
+/// branches.
+const CLAIM_WEIGHT: f64 = 2.0;
 
 /// One candidate for each result. Branches that never met are voted on here. Without a candidate,
 /// an unavailable model or database and a used-up budget are failures, and everything else is an
@@ -117,7 +120,7 @@ fn elect(host: &impl SolverHost, common: &Common, ballot: &Ballot) -> Vec<Candid
             Some(best) => host.discard(id, &format!("as common as {}, but later", best.id)),
         }
         let is_chosen = ballot.is_chosen && candidates.is_empty();
-        candidates.push(claim(common, one, count32(group.len()), ballot.replied, is_chosen));
+        candidates.push(claim(common, one, group, ballot.replied, is_chosen));
     }
     candidates
 }
@@ -136,14 +139,20 @@ fn won(ballot: &Ballot, one: &Passed, size: usize) -> String {
     }
 }
 
-/// Adds the raw confidence: the share of branches that agree, or, for a single one, what the model
-/// stated or the settings say.
-fn claim(common: &Common, one: &Passed, size: u32, replied: u32, is_chosen: bool) -> Candidate {
+/// Adds the raw confidence: the share of branches that agree, with what the model states, or, for a
+/// single one, what the model stated or the settings say.
+fn claim(
+    common: &Common,
+    one: &Passed,
+    group: &[Passed],
+    replied: u32,
+    is_chosen: bool,
+) -> Candidate {
     let mut candidate = one.candidate.clone();
     let confidence = if replied > 1 {
         candidate.signals.samples = replied;
-        candidate.signals.agreeing = size;
-        let share = f64::from(size) / f64::from(replied);
+        candidate.signals.agreeing = count32(group.len());
+        let share = agreement(group, replied);
         if is_chosen { share.max(CHOSEN) } else { share }
     } else {
         let is_empty = candidate.signals.empty_result;
@@ -152,4 +161,16 @@ fn claim(common: &Common, one: &Passed, size: u32, replied: u32, is_chosen: bool
     };
     candidate.raw_confidence = Some(one.ran.limit(confidence));
     candidate
+}
+
+/// The share of branches that agree. The mean confidence that the model states for them counts as
+/// [`CLAIM_WEIGHT`] further branches in the place of one.
+fn agreement(group: &[Passed], replied: u32) -> f64 {
+    let agreeing = group.len() as f64;
+    let stated: Vec<f64> = group.iter().filter_map(|one| one.candidate.raw_confidence).collect();
+    if stated.is_empty() {
+        return agreeing / f64::from(replied);
+    }
+    let claim = stated.iter().sum::<f64>() / stated.len() as f64;
+    (agreeing - 1.0 + CLAIM_WEIGHT * claim) / (f64::from(replied) - 1.0 + CLAIM_WEIGHT)
 }

@@ -495,7 +495,7 @@ mod tests {
             required.words(),
             "the metric revenue (sum), the metric orders (count), the filter `year = 2014`, the \
              filter `status = 'paid'`, the filter `German`, the time range 2014-01-01 to 2015, one \
-             row for each month"
+             row for each month, what `metrics: 7` says"
         );
     }
 

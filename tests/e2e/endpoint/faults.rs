@@ -39,10 +39,6 @@ fn fails(said: &Said, code: i32, class: &str, words: &[&str]) {
 
 /// The same fault at the first call and at the second, when a plan is there already.
 fn at_any_call(reply: &Reply, words: &[&str]) {
-    at_any_call_with_hint(reply, words, "`syrch-host doctor --probe` with");
-}
-
-fn at_any_call_with_hint(reply: &Reply, words: &[&str], hint: &str) {
     let folder = syrch_kit::scratch();
     for script in
         [Script::always(reply.clone()), Script::new().on([PLAN], whole()).on([""], reply.clone())]
@@ -50,7 +46,7 @@ fn at_any_call_with_hint(reply: &Reply, words: &[&str], hint: &str) {
         let endpoint = MockEndpoint::start(script);
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--timeout", "2"]);
         fails(&said, 12, "model", words);
-        assert!(said.stderr.contains(hint), "{}", said.stderr);
+        assert!(said.stderr.contains("`syrch-host doctor --probe` with"), "{}", said.stderr);
         assert!(endpoint.count() <= 4, "{} calls to an endpoint that is down", endpoint.count());
     }
 }
@@ -59,11 +55,7 @@ fn at_any_call_with_hint(reply: &Reply, words: &[&str], hint: &str) {
 fn an_endpoint_that_answers_with_an_error_is_named() {
     at_any_call(&Reply::status(500, "out of memory"), &["/v1 answered 500", "out of memory"]);
     at_any_call(&Reply::status(503, "loading"), &["/v1 answered 503", "loading"]);
-    at_any_call_with_hint(
-        &Reply::status(429, "slow down"),
-        &["429", "rate limit"],
-        "ask again later",
-    );
+    at_any_call(&Reply::status(429, "slow down"), &["429", "rate limit"]);
     at_any_call(&Reply::status(404, "model `mock` not found"), &["404", "check the model `mock`"]);
     at_any_call(&Reply::raw(502, "<html>Bad Gateway</html>"), &["502", "Bad Gateway"]);
 }
@@ -96,36 +88,6 @@ fn what_an_endpoint_says_decides_what_is_to_be_done() {
     let endpoint = MockEndpoint::start(Script::always(busy));
     fails(&ask(&endpoint, &database, QUESTION, &["--strategy", "single"]), 12, "model", &["again"]);
     assert_eq!(endpoint.count(), 3);
-}
-
-/// An endpoint that works and turns the user away need not be probed.
-#[test]
-fn the_hint_names_what_helps() {
-    let folder = syrch_kit::scratch();
-    let database = shop(folder.path());
-    for (status, text, hint) in [
-        (429, r#"{"error": {"code": "insufficient_quota"}}"#, "pay for more credits"),
-        (200, r#"{"error": {"code": 402, "message": "no credits left"}}"#, "pay for more credits"),
-        (401, "unauthorized", "SYRCH_API_KEY"),
-        (403, "no access to this model", "SYRCH_API_KEY"),
-        (500, "Invalid API key provided", "SYRCH_API_KEY"),
-        (429, "too many requests", "ask again later"),
-        (200, r#"{"error": {"message": "Rate limit reached", "code": 429}}"#, "ask again later"),
-        (529, "overloaded", "ask again later"),
-        (
-            413,
-            "Request too large on tokens per minute (TPM): Limit 60, Requested 72",
-            "a model with higher limits",
-        ),
-    ] {
-        let endpoint = MockEndpoint::start(Script::always(Reply::raw(status, text)));
-        for strategy in ["single", "decompose"] {
-            let flags = ["--strategy", strategy];
-            let document = ask(&endpoint, &database, QUESTION, &flags).document(12);
-            let said = document["error"]["hint"].as_str().unwrap();
-            assert!(said.contains(hint) && !said.contains("doctor"), "{text}: {said}");
-        }
-    }
 }
 
 #[test]
@@ -343,4 +305,33 @@ fn offline_sends_nothing() {
         .document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert_eq!(endpoint.count(), 0);
+}
+
+/// The part that a server did not send may have changed the statement.
+#[test]
+fn a_reply_that_broke_off_is_not_run() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let statement = "```sql\nSELECT count(*) FROM products\n```\nConfidence: 0.95";
+    let begins = format!("data: {}\n\n", json!({"choices": [{"delta": {"content": statement}}]}));
+    let end = "data: [DONE]\n\n";
+    for rest in [
+        "data: {\"choices\": [{\"delta\": {}, \"error\": {\"message\": \"upstream is gone\"}}]}",
+        "event: error\ndata: {\"message\": \"upstream is gone\", \"code\": 502}",
+        "data: {\"type\": \"error\", \"message\": \"upstream is gone\"}",
+        "data: {\"detail\": \"upstream is gone\"}",
+        "data: {\"choices\": [{\"delta\": {\"conte",
+    ] {
+        let reply = Reply::raw(200, format!("{begins}{rest}\n\n{end}"));
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let said = ask(&endpoint, &database, QUESTION, &["--strategy", "single"]);
+        assert_eq!(said.code, 12, "{rest}: {}", said.all());
+    }
+    for (reason, code) in [("network_error", 12), ("cancelled", 12), ("OTHER", 3), ("new", 3)] {
+        let reply = Reply::text(statement).finish(reason);
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let said = ask(&endpoint, &database, QUESTION, &["--strategy", "single"]);
+        assert_eq!(said.code, code, "{reason}: {}", said.all());
+        assert!(said.all().contains(&format!("its reply ended with `{reason}`")), "{}", said.all());
+    }
 }

@@ -162,3 +162,52 @@ fn a_reply_that_cannot_be_read_shows_what_it_holds() {
         said.all()
     );
 }
+
+/// A reply that corrects itself is taken at its last word, and one that only says that it is wrong
+/// is not sure.
+#[test]
+fn a_reply_that_corrects_itself_is_taken_at_its_last_word() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let draft = "SELECT count(*) FROM products";
+    for reply in [
+        json!({"sql": draft, "final_sql": COUNT, "confidence": 0.95}).to_string(),
+        json!({"sql": draft, "critique": "wrong table", "revised_sql": COUNT}).to_string(),
+        json!({"sql": draft, "valid": false, "review": {"corrected_sql": COUNT}}).to_string(),
+        format!("<rationale>{}</rationale><sql>{COUNT}</sql>", fence(draft)),
+        format!("\\boxed{{{COUNT}}}"),
+    ] {
+        for strategy in STRATEGIES {
+            let (sql, ..) = answer(&database, strategy, Reply::text(reply.clone()));
+            assert_eq!(sql, COUNT, "{strategy}: {reply}");
+        }
+    }
+    for reply in [
+        json!({"sql": draft, "issues": ["counts products, not customers"]}).to_string(),
+        format!("{}Correction: replace products by customers.\nConfidence: 0.95", fence(draft)),
+        format!("{}I am not sure which table is meant.\nConfidence: 0.95", fence(draft)),
+    ] {
+        let endpoint = MockEndpoint::start(Script::always(Reply::text(reply.clone())));
+        let mut command = search(&endpoint.url(), &database);
+        command.args(["--format", "json", "--strategy", "vote5", "-q", QUESTION]);
+        let said = Said::from_output(command.output().unwrap());
+        let document: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+        let sure = document["confidence"]["calibrated"].as_f64().unwrap_or_default();
+        assert!(sure <= 0.5, "{reply}: {}", said.all());
+        assert!(said.stdout.contains("does not say clearly"), "{reply}: {}", said.all());
+    }
+}
+
+/// The model's word that the tables cannot answer is taken, and said.
+#[test]
+fn a_reply_that_says_that_there_is_no_statement_is_not_asked_again() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    let none = json!({"sql": "", "confidence": 0}).to_string();
+    let endpoint = MockEndpoint::start(Script::always(Reply::text(none)));
+    let mut command = search(&endpoint.url(), &database);
+    let said = Said::from_output(command.args(["-q", QUESTION]).output().unwrap());
+    assert_eq!(said.code, 3, "{}", said.all());
+    assert!(said.all().contains("the tables cannot answer"), "{}", said.all());
+    assert!(endpoint.count() <= 3, "{} calls", endpoint.count());
+}

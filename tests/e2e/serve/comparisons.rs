@@ -248,3 +248,30 @@ fn a_killed_server_goes_on_with_its_comparison() {
     let server = start_with_model(&endpoint, folder.path());
     assert_eq!(server.get(&format!("/evaluations/{run}/events")).status, 404);
 }
+
+/// A note of an earlier server may be anybody's. It names strategies of the server, and no
+/// component that runs as one that the user has named.
+#[cfg(unix)]
+#[test]
+fn a_noted_comparison_brings_no_plugin() {
+    let folder = scratch();
+    let theirs = folder.path().join("theirs.wasm");
+    std::fs::write(&theirs, crate::locked::component(2)).unwrap();
+    let notes = folder.path().join("state/serve/comparisons");
+    std::fs::create_dir_all(&notes).unwrap();
+    let run = "00000000000000aa";
+    let noted = json!({
+        "run": run,
+        "database": shop(folder.path()),
+        "asked": {
+            "arms": ["single", format!("solver={}", theirs.display())],
+            "suite": folder.path().join("suite.jsonl"),
+        },
+    });
+    std::fs::write(notes.join(format!("{run}.json")), noted.to_string()).unwrap();
+    let server = start(folder.path());
+    assert_eq!(server.get(&format!("/evaluations/{run}/events")).status, 404);
+    let (_, said) = server.terminate();
+    let why = format!("the comparison {run} is not resumed: `solver=");
+    assert!(said.contains(&why), "{said}");
+}

@@ -274,3 +274,32 @@ fn hostile_requirements_are_bounded_and_escaped() {
     assert_eq!(page.matches("<script").count(), 2, "{page}");
     assert!(!show(&traced, &[]).contains('\u{1b}'));
 }
+
+/// A metric that no column holds is computed, and a question that one task answers is not asked
+/// back because another task failed.
+#[test]
+fn a_metric_that_is_computed_is_no_reason_to_ask() {
+    let revenue = "SELECT SUM(quantity * price) AS n FROM orders JOIN products \
+                   ON products.id = product_id";
+    let required = json!({ "metrics": [{ "name": "revenue", "aggregation": "sum" }] });
+    let script = Script::new()
+        .on([PLAN], make_plan(&["orders", "products"], required))
+        .on([""], sql(revenue));
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let document = traced.ask(&endpoint, "What is the revenue?", &["--no-interactive"]).document(0);
+    assert_eq!(document["sql"], revenue, "{document:#}");
+
+    // The plan asks for what no statement has: the whole question is answered, in doubt.
+    let required = json!({ "filters": ["country = 'Atlantis'"] });
+    let script = Script::new()
+        .on([PLAN], make_plan(&["orders"], required))
+        .on([""], sql("SELECT COUNT(*) AS n FROM orders"));
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let document = traced.ask(&endpoint, "How many orders are there?", &[]).document(0);
+    assert_eq!(document["answer"]["rows"], json!([[4]]), "{document:#}");
+    let sure = document["confidence"]["calibrated"].as_f64().unwrap();
+    let warnings = document["warnings"].to_string();
+    assert!(sure <= 0.5 && warnings.contains("Atlantis"), "{document:#}");
+}

@@ -37,6 +37,7 @@ pub(crate) fn check(input: &[u8]) {
                 Err(LlmError::Malformed(begins) | LlmError::Cut { begins, .. }) => {
                     assert!(begins.len() <= 200, "{begins:?}");
                 }
+                Err(LlmError::Refused(_)) => assert_eq!(*shape, Shape::Sql),
                 Err(LlmError::TooLarge) => assert!(text.len() > Limits::default().reply_bytes),
                 Err(error) => panic!("{error:?} of {text:?}"),
             }

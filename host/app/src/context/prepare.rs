@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ports::{
-    InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant, SqlPort, Ticket, Unrecorded,
+    InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant, SqlPort, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Role};
 use syrch_core::{Corpus, Hit, Operation, Problem, RoleError, Task};
 use syrch_journal::CallId;
 use syrch_layers::{
-    Allowance, CallObserver, Decision, GrantedCells, GrantedRows, ModelPort, NarrowedInspect,
-    SqlBinding, TimedSql, role_stack,
+    Allowance, Bounds, CallObserver, Decision, GrantedCells, GrantedRows, ModelPort,
+    NarrowedInspect, SqlBinding, TimedSql, role_stack,
 };
 
 use super::Context;
-use crate::evaluate::EvaluateOfTask;
+use crate::evaluate::{EvaluateOfTask, Nested, Starters};
 use crate::noted::NotedCall;
 use crate::run_of_call::RunOfCall;
 use crate::trace::TraceOfCall;
@@ -62,25 +62,46 @@ impl Prepared {
     }
 }
 
+/// An allowance that bounds a role call, with the digest of its plugin.
+type Bounding<'a> = (Bounds, &'a str, &'a Arc<Allowance>);
+
+/// The allowances of the plugins that make a role call, and of those that have started it.
+fn join_bounds<'a>(
+    own: &[(&'a str, &'a Arc<Allowance>)],
+    starters: &'a Starters,
+) -> Vec<Bounding<'a>> {
+    let own_bounds = own.iter().map(|(digest, allowance)| {
+        let has_started = starters.allowances.iter().any(|(starter, _)| starter == digest);
+        let bounds = if has_started { Bounds::OwnJudgement } else { Bounds::Call };
+        (bounds, *digest, *allowance)
+    });
+    let others = starters
+        .allowances
+        .iter()
+        .filter(|(starter, _)| own.iter().all(|(digest, _)| *digest != starter));
+    let others = others.map(|(digest, one)| (Bounds::Judgement, digest.as_str(), one));
+    own_bounds.chain(others).collect()
+}
+
 impl Context {
-    /// Starts a role call. `relations` are the finished tasks that its SQL may name, `from` is the
-    /// role call that waits for it.
+    /// Starts a role call. `relations` are the finished tasks that its SQL may name, `from` names
+    /// the role call that waits for it.
     pub(crate) async fn start_call(
         self: &Arc<Self>,
         role: Role,
         task: Option<&Arc<Task>>,
         relations: Vec<Relation>,
-        from: Option<(CallId, Ticket)>,
+        from: Option<Nested>,
     ) -> Prepared {
+        let starters = from.as_ref().map(|from| from.starters.clone()).unwrap_or_default();
+        let from = from.map(|from| (from.caller, from.ticket));
         let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
         // The retrieval query of a task comes from whichever role made the task, which the host
         // does not know.
         let retrieves = task.is_some_and(|task| matches!(task.operation, Operation::Retrieve(_)));
-        let taint = self.run.taint.for_call(if retrieves {
-            &[Role::Planner, Role::Solver]
-        } else {
-            std::slice::from_ref(&role)
-        });
+        let makers: &[Role] = if retrieves { &[Role::Planner, Role::Solver] } else { &[role] };
+        let roles = [makers, &starters.roles].concat();
+        let taint = self.run.taint.for_call(&roles);
         let id = self.run.event_log.open(role, &task_id, from, || taint.mark_seen_if_asked()).await;
         let label =
             if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
@@ -103,25 +124,35 @@ impl Context {
             sql = sql.with_question(question, evidence, &self.problem.hints);
         }
         let sql = Arc::new(sql);
-        let evaluate = Arc::new(EvaluateOfTask {
+        let last_warning = Arc::default();
+        let own = self.list_allowances(role, task.map(Arc::as_ref));
+        let allowances = join_bounds(&own, &starters);
+        let rows = allowances
+            .iter()
+            .fold(self.run.settings.rows, |rows, (_, _, allowance)| allowance.limit_rows(rows));
+        let evaluate = EvaluateOfTask {
             context: Arc::clone(self),
             task: task.cloned(),
             relations,
             caller: id,
-        });
-        let last_warning = Arc::default();
-        let allowances = self.list_allowances(role, task.map(Arc::as_ref));
-        let rows = allowances
-            .iter()
-            .fold(self.run.settings.rows, |rows, (_, allowance)| allowance.limit_rows(rows));
-        let limited = allowances.last().and_then(|(digest, _)| self.backends.models.get(*digest));
+            starters: Starters::default(),
+        };
+        // What the plugin itself starts is charged to it, and to those that have started it.
+        let added = allowances.iter().filter(|(_, digest, _)| self.is_added(digest));
+        let starters = Starters {
+            roles,
+            allowances: added
+                .map(|(_, digest, one)| ((*digest).to_owned(), Arc::clone(one)))
+                .collect(),
+        };
+        let started = Arc::new(EvaluateOfTask { starters, ..evaluate.clone() });
         let inspect: Arc<dyn InspectPort> = match &self.within {
             Some(tables) => {
                 Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables)))
             }
             None => Arc::clone(&sql) as _,
         };
-        let llm = self.model_port(role, task, limited, &inspect);
+        let llm = self.model_port(role, task, self.limit_model(&allowances), &inspect);
         // What makes the answer out of what was found has more time.
         let sql: Arc<dyn SqlPort> = match role {
             Role::Solver | Role::Reward | Role::Calibrator => {
@@ -138,7 +169,7 @@ impl Context {
             cells: Arc::new(GrantedCells { grant: rows, ..self.backends.cells.clone() }),
             evaluate: match &self.apart {
                 Some(apart) => Arc::clone(&apart.evaluate),
-                None => Arc::clone(&evaluate) as _,
+                None => started,
             },
             retrieval: Arc::clone(&self.backends.retrieval),
             trace: Arc::new(TraceOfCall {
@@ -149,8 +180,9 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
-        let ports =
-            allowances.iter().fold(ports, |ports, (_, allowance)| allowance.wrap_ports(ports));
+        let ports = allowances
+            .iter()
+            .fold(ports, |ports, (bounds, _, allowance)| allowance.wrap_ports(*bounds, ports));
         let noted: Arc<dyn CallObserver> = Arc::new(NotedCall {
             context: Arc::clone(self),
             task: task_id,
@@ -163,7 +195,7 @@ impl Context {
             None => ports,
         };
         let sql = Arc::clone(&ports.sql);
-        let allowance = allowances.last().map(|(_, allowance)| Arc::clone(allowance));
+        let allowance = own.last().map(|(_, allowance)| Arc::clone(allowance));
         let grants = allowance.as_ref().map(|allowance| allowance.grants());
         let call = Call {
             label,
@@ -174,12 +206,19 @@ impl Context {
         };
         let problem = self.show_problem(rows);
         let context = Arc::clone(self);
+        let evaluate = Arc::new(evaluate);
         Prepared { id, call, problem, sql, evaluate, last_warning, context, allowance }
     }
 
-    /// The problem, without the hints that quote cells where none are shown.
+    /// The problem, without the hints that may quote cells where none are shown. In a search that
+    /// shows cells, the linker may have made examples of them, too.
     fn show_problem(&self, rows: RowsGrant) -> Arc<Problem> {
-        let is_shown = |hint: &Hit| rows.shows_cells() || hint.corpus != Corpus::Cells;
+        let may_all_quote = self.run.settings.rows.shows_cells();
+        let is_shown = |hint: &Hit| match &hint.corpus {
+            Corpus::Tables | Corpus::Columns | Corpus::Notes => true,
+            Corpus::Cells => rows.shows_cells(),
+            Corpus::Examples | Corpus::Other(_) => rows.shows_cells() || !may_all_quote,
+        };
         if self.problem.hints.iter().all(is_shown) {
             return Arc::clone(&self.problem);
         }
@@ -188,20 +227,31 @@ impl Context {
         Arc::new(problem)
     }
 
+    /// The models within the limits of the plugins that a role call comes from.
+    fn limit_model(&self, allowances: &[Bounding<'_>]) -> Arc<dyn ModelProvider> {
+        let limits = &self.run.settings.limits;
+        let own = allowances.iter().rfind(|(bounds, ..)| *bounds != Bounds::Judgement);
+        let own = own.and_then(|(_, digest, _)| self.backends.models.get(*digest));
+        let starters = allowances.iter().filter(|(bounds, ..)| *bounds == Bounds::Judgement);
+        starters.fold(Arc::clone(own.unwrap_or(&self.backends.model)), |model, (_, _, one)| {
+            one.limit_model(&model, limits)
+        })
+    }
+
     /// The models of a role call: those within the limits of its plugin, if it has such limits. A
     /// clarifier that may ask the user nothing needs no model.
     fn model_port(
         &self,
         role: Role,
         task: Option<&Arc<Task>>,
-        limited: Option<&Arc<dyn ModelProvider>>,
+        provider: Arc<dyn ModelProvider>,
         inspect: &Arc<dyn InspectPort>,
     ) -> Arc<dyn LlmPort> {
         if role == Role::Clarifier && self.run.settings.max_questions == 0 {
             return Arc::new(syrch_layers::wordless::Wordless);
         }
         Arc::new(ModelPort {
-            provider: Arc::clone(limited.unwrap_or(&self.backends.model)),
+            provider,
             problem: Arc::clone(&self.problem),
             task: task.cloned(),
             catalog: Arc::clone(&self.catalog),

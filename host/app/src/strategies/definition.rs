@@ -1,6 +1,6 @@
 //! A strategy as its file defines it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -80,25 +80,18 @@ impl Definition {
     #[must_use]
     pub fn strategy(&self) -> Strategy {
         let configured = self.roles.iter().filter(|(_, part)| !part.config.is_empty());
-        Strategy {
+        let mut strategy = Strategy {
             name: self.name.clone(),
             roles: self.roles.iter().map(|(role, part)| (*role, part.plugin.clone())).collect(),
             config: configured.map(|(role, part)| (*role, part.config.clone())).collect(),
             file: self.path.clone(),
-            named_by_file: self.list_components(),
+            named_by: BTreeMap::new(),
             is_default: false,
+        };
+        if let Some(path) = &self.path {
+            strategy.note_document(&format!("the strategy file `{}`", path.display()));
         }
-    }
-
-    /// The components that its file names.
-    fn list_components(&self) -> BTreeSet<PathBuf> {
-        let solvers = self.solvers().into_values().map(|part| part.plugin);
-        let all = self.roles.values().map(|part| part.plugin.clone()).chain(solvers);
-        let files = all.filter_map(|source: PluginSource| match source {
-            PluginSource::File(path) => Some(path),
-            PluginSource::Builtin(_) => None,
-        });
-        files.filter(|_| self.path.is_some()).collect()
+        strategy
     }
 
     /// The flow that its solver runs, if it is one for flows.

@@ -148,7 +148,7 @@ impl Default for Strategy {
             roles: [].into(),
             config: [].into(),
             file: None,
-            named_by_file: [].into(),
+            named_by: [].into(),
             is_default: true,
         });
         Self { is_default: true, ..strategy }

@@ -6,8 +6,8 @@ use syrch_core::Catalog;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
 
+use super::Value;
 use super::names;
-use super::span::Value;
 use crate::Provider;
 use crate::executors::telemetry_name;
 use crate::host::Host;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::span::{Span, Value};
+use super::{Span, Value};
 
 /// Returns whether the log of searches is enabled.
 pub(super) fn is_enabled() -> bool {

@@ -9,35 +9,21 @@
 mod about;
 mod log;
 mod names;
-mod span;
 mod spans;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use syrch_core::Catalog;
 use syrch_journal::{Listener, Mode};
 
-pub use span::{Link, Span, SpanId, SpanKind, Value};
+pub use syrch_spans::{Link, Span, SpanId, SpanKind, SpanSink, Value};
 
 use crate::host::Host;
 use about::About;
 use spans::Spans;
-
-/// Takes the spans of searches as they end.
-pub trait SpanSink: fmt::Debug + Send + Sync {
-    /// Takes one, the parts before the whole. The search waits for this, so it must be quick.
-    fn take(&self, span: Span);
-
-    /// Returns whether spans of statements should hold their text, in which the question and cells
-    /// may be quoted.
-    fn wants_sql(&self) -> bool {
-        false
-    }
-}
 
 /// The listener of a run's event log; `None` without a sink and a log.
 pub(crate) fn listener(host: &Host, run: &str, catalog: &Catalog, mode: &Mode) -> Option<Listener> {

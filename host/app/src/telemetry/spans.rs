@@ -15,7 +15,7 @@ use super::SpanSink;
 use super::about::About;
 use super::log::{self, Kind};
 use super::names;
-use super::span::{Link, Span, SpanId, SpanKind, Value};
+use super::{Link, Span, SpanId, SpanKind, Value};
 
 /// The spans of one run that have started and not ended, and what later ones need to know of
 /// earlier ones. Names of spans follow from the run's id and its numbers of calls, so that what was

@@ -232,8 +232,8 @@ fn read_run(context: &Context, run: &str) -> Outcome<Answered> {
         ))
         .hint("ask it with the explanation in its own words, and confirm that run"));
     }
-    let recorded = read_settings(&journal.header)?;
     let mut settings = context.config.effective.settings.clone();
+    let recorded = read_settings(&journal.header, &settings)?;
     settings.database = with_secrets(&recorded.database, &settings.database)?;
     settings.tables.clone_from(&recorded.tables);
     settings.imports = settings.imports.with_options_of(&recorded.imports);

@@ -9,16 +9,18 @@ use syrch::syrch_core::DatabaseUrl;
 use super::Context;
 use super::asking::SearchArgs;
 use crate::config::provider::vendor_key;
+use crate::config::spec::TRUST;
 use crate::config::{Config, Origin};
 use crate::environment::KEY;
 use crate::failure::{Failure, Outcome};
 
 /// The options of a resumed run that come from the current configuration and not from the journal:
-/// keys and addresses, whether to ask the user, the cache, and telemetry.
-const TODAY: [&str; 7] = [
+/// keys and addresses, whom the user trusts, whether to ask the user, the cache, and telemetry.
+const TODAY: [&str; 8] = [
     "llm.api_key",
     "llm.base_url",
     "llm.insecure_endpoint",
+    TRUST,
     "execution.interactive",
     "cache.enabled",
     "telemetry.otlp_endpoint",
@@ -45,17 +47,14 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     // endpoint.
     let path = Folder::new(folder).find(run).map_err(syrch::Error::from)?.path;
     let header = Journal::read_header(&path).map_err(syrch::Error::from)?;
-    let mut settings = read_settings(&header)?;
     let today = &context.config.effective.settings;
+    let mut settings = read_settings(&header, today)?;
     settings.database = with_secrets(&settings.database, &today.database)?;
     give_keys(&mut settings.model, &today.model, context)?;
     settings.model.insecure_endpoint = today.model.insecure_endpoint;
     settings.cache.folder.clone_from(&today.cache.folder);
     settings.cache.shared.clone_from(&today.cache.shared);
     settings.imports = today.imports.with_options_of(&settings.imports);
-    settings.compile.clone_from(&today.compile);
-    settings.lock.clone_from(&today.lock);
-    settings.audit.clone_from(&today.audit);
     settings.journal.folder.clone_from(&today.journal.folder);
     settings.retrieval.folder.clone_from(&today.retrieval.folder);
     settings.spans.clone_from(&today.spans);

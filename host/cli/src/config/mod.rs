@@ -421,7 +421,7 @@ impl Config {
         let roles = &mut strategy.roles;
         match given {
             Some(GivenRewriter::Flag(source)) => {
-                strategy.named_by_file.retain(|path| source != PluginSource::File(path.clone()));
+                strategy.named_by.retain(|path, _| source != PluginSource::File(path.clone()));
                 roles.insert(Role::Rewriter, source);
             }
             Some(GivenRewriter::Default(source)) => {

@@ -126,7 +126,7 @@ impl Config {
         let by_user = roles.filter(|(role, _)| !by_file(role)).map(|(_, source)| source.clone());
         let by_user: Vec<PluginSource> = by_user.collect();
         let strategy = &mut self.effective.settings.strategy;
-        strategy.named_by_file.retain(|path| !by_user.contains(&PluginSource::File(path.clone())));
+        strategy.named_by.retain(|path, _| !by_user.contains(&PluginSource::File(path.clone())));
     }
 
     /// Warns of settings for a role that has no plugin.

@@ -75,6 +75,17 @@ fn panic_message(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
     format!("a part of the program failed{place}: {words}")
 }
 
+/// The lines of a message. All but the first one are indented: a line break, such as one in the
+/// name of a file, must not look like the beginning of another message.
+fn frame(style: &str, label: &str, text: &str) -> String {
+    let text = text.replace('\n', "\n  ");
+    let reset = if style.is_empty() { "" } else { RESET };
+    match label {
+        "" => format!("{style}{text}{reset}\n"),
+        _ => format!("{style}{label}{reset}: {text}\n"),
+    }
+}
+
 impl Console {
     /// A console that writes notes unless `quiet`, and draws progress where the terminal can.
     pub(crate) fn new(quiet: bool, dumb: bool, scrubber: Scrubber) -> Self {
@@ -112,12 +123,7 @@ impl Console {
     fn write(&self, style: &str, label: &str, text: &str) {
         let clean = self.scrubber.text(text);
         let text = terminal::block(&clean);
-        let reset = if style.is_empty() { "" } else { RESET };
-        self.print(&if label.is_empty() {
-            format!("{style}{text}{reset}\n")
-        } else {
-            format!("{style}{label}{reset}: {}\n", text.replace('\n', "\n  "))
-        });
+        self.print(&frame(style, label, &text));
     }
 
     /// A line of JSON.
@@ -249,6 +255,15 @@ mod tests {
             if words.iter().any(|word| word == "json") { LogFormat::Json } else { LogFormat::Text };
         Arc::new(console.log_format(format)).report_panics();
         drop(std::thread::spawn(|| panic!("of \u{1b}[31mred\u{1b}[0m")).join());
+    }
+
+    #[test]
+    fn a_message_forges_no_other() {
+        let text = "compiling a\nerror: forged.wasm (once)";
+        for (label, start) in [("", "compiling a"), ("warning", "warning: compiling a")] {
+            let framed = frame("", label, text);
+            assert_eq!(framed, format!("{start}\n  error: forged.wasm (once)\n"));
+        }
     }
 
     #[test]

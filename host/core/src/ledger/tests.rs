@@ -42,6 +42,19 @@ fn counts_end_at_their_limit() {
 }
 
 #[test]
+fn a_call_that_cost_more_than_its_price_raises_what_the_next_may_cost() {
+    let ledger = Ledger::new(Budgets { cost_micros: Some(100), ..Budgets::default() });
+    let priced = Estimate { cost_micros: Some(1), ..tokens(10) };
+    let call = ledger.reserve_call(&Purpose::Plan, &priced).unwrap();
+    let other = ledger.reserve_call(&Purpose::Plan, &priced).unwrap();
+    call.settle(Some(&Usage { cost_micros: Some(60), ..usage(5, 1) }));
+    assert_eq!(ledger.reserve_call(&Purpose::Plan, &priced).unwrap_err(), Exhausted::Cost);
+    assert_eq!(ledger.cost_over_limit(), None);
+    other.settle(Some(&Usage { cost_micros: Some(60), ..usage(5, 1) }));
+    assert_eq!(ledger.cost_over_limit(), Some((120, 100)));
+}
+
+#[test]
 fn money_is_reserved_and_a_cache_costs_none() {
     let ledger = Ledger::new(Budgets { cost_micros: Some(100), ..Budgets::default() });
     let priced = |cost| Estimate { cost_micros: Some(cost), ..tokens(10) };

@@ -78,11 +78,14 @@ impl Grants {
     /// such as `sends=none`: it shows no cells.
     #[must_use]
     pub fn silence(&self) -> Option<String> {
-        let (name, grant) = match self.sends {
-            Some(sends) => ("sends", sends),
-            None => ("reads", self.reads?),
-        };
-        (!grant.shows_cells()).then(|| format!("{name}={grant}"))
+        let name = if self.sends.is_some() { "sends" } else { "reads" };
+        let grant = self.find_silence()?;
+        Some(format!("{name}={grant}"))
+    }
+
+    /// Without a grant of its own, sending follows reading.
+    fn find_silence(&self) -> Option<RowsGrant> {
+        self.sends.or(self.reads).filter(|grant| !grant.shows_cells())
     }
 
     /// Returns true if a port of [`GRANTED_PORTS`] is granted.
@@ -161,28 +164,39 @@ impl Grants {
         Ok(())
     }
 
-    /// Returns the part of these grants that the others hold, too. Neither widens the other.
+    /// Returns the part of these grants that is within `most`. What `most` has is only a bound: no
+    /// permission comes from it.
     ///
     /// # Errors
     /// When both name tables and have no pattern in common: no list of tables stands for none.
-    pub fn narrow(&self, others: &Self) -> Result<Self, String> {
-        let tables = match (&self.tables, &others.tables) {
-            (Some(own), Some(others)) => Some(Self::intersect_tables(own, others)?),
-            (own, others) => own.clone().or_else(|| others.clone()),
+    pub fn narrow(&self, most: &Self) -> Result<Self, String> {
+        fn is_bound(most: &RowsGrant) -> bool {
+            *most != RowsGrant::Full
+        }
+        let tables = match (&self.tables, &most.tables) {
+            (Some(own), Some(most)) => Some(Self::intersect_tables(own, most)?),
+            (Some(own), None) => Some(own.clone()),
+            (None, most) => most.clone().filter(|most| !Self::are_all_tables(most)),
+        };
+        // Reading less means sending less, unless sending is granted by name: a bound that shows
+        // cells names nothing.
+        let sends = match (self.sends, most.find_silence()) {
+            (Some(own), silence) => least(Some(own), silence.or(most.sends), RowsGrant::least),
+            (None, silence) => silence.filter(|_| most.sends.is_some()),
         };
         Ok(Self {
-            ports: self.ports.intersection(&others.ports).cloned().collect(),
-            rows: least(self.rows, others.rows, RowsGrant::least),
-            reads: least(self.reads, others.reads, RowsGrant::least),
-            sends: least(self.sends, others.sends, RowsGrant::least),
+            ports: self.ports.intersection(&most.ports).cloned().collect(),
+            rows: least(self.rows, most.rows.filter(is_bound), RowsGrant::least),
+            reads: least(self.reads, most.reads.filter(is_bound), RowsGrant::least),
+            sends,
             tables,
-            model_calls: least(self.model_calls, others.model_calls, Ord::min),
-            tokens: least(self.tokens, others.tokens, Ord::min),
-            cost_micros: least(self.cost_micros, others.cost_micros, Ord::min),
-            statements: least(self.statements, others.statements, Ord::min),
-            retrievals: least(self.retrievals, others.retrievals, Ord::min),
-            memory: least(self.memory, others.memory, Ord::min),
-            cpu: least(self.cpu, others.cpu, Ord::min),
+            model_calls: least(self.model_calls, most.model_calls, Ord::min),
+            tokens: least(self.tokens, most.tokens, Ord::min),
+            cost_micros: least(self.cost_micros, most.cost_micros, Ord::min),
+            statements: least(self.statements, most.statements, Ord::min),
+            retrievals: least(self.retrievals, most.retrievals, Ord::min),
+            memory: least(self.memory, most.memory, Ord::min),
+            cpu: least(self.cpu, most.cpu, Ord::min),
         })
     }
 
@@ -299,6 +313,8 @@ fn unknown(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn grants(words: &[&str]) -> Grants {
@@ -373,6 +389,9 @@ mod tests {
         assert_eq!(wanted.narrow(&given).unwrap(), both);
         assert_eq!(given.narrow(&wanted).unwrap(), both);
         assert_eq!(wanted.narrow(&wanted).unwrap(), wanted);
+        // A bound that is none adds nothing that would look like a grant.
+        let unbound = grants(&["llm", "rows=full", "reads=full", "sends=full", "tables=*"]);
+        assert_eq!(grants(&["llm"]).narrow(&unbound).unwrap(), grants(&["llm"]));
         let narrowed = grants(&["llm", "tables=a"]).narrow(&grants(&["llm"])).unwrap();
         assert_eq!(narrowed.tables.unwrap(), ["a"]);
         let all = grants(&["tables=*"]);
@@ -398,8 +417,91 @@ mod tests {
         ] {
             assert_eq!(grants(words).silence().as_deref(), silence, "{words:?}");
         }
-        let both = grants(&["reads=full"]).narrow(&grants(&["reads=sample:2"])).unwrap();
-        assert_eq!(both, grants(&["reads=sample:2"]));
+        for (own, most, both) in [
+            (&["reads=full"][..], &["reads=sample:2"][..], &["reads=sample:2"][..]),
+            // The user alone lets it send.
+            (&["reads=none"], &["sends=full"], &["reads=none"]),
+            (&[], &["reads=none", "sends=full"], &["reads=none"]),
+            (&["reads=none", "sends=full"], &["sends=full"], &["reads=none", "sends=full"]),
+            (&["reads=none", "sends=full"], &[], &["reads=none", "sends=full"]),
+            (&["sends=full"], &["reads=none"], &["reads=none", "sends=none"]),
+            (&["sends=full"], &["sends=none"], &["sends=none"]),
+        ] {
+            let narrowed = grants(own).narrow(&grants(most)).unwrap();
+            assert_eq!(narrowed, grants(both), "{own:?} within {most:?}");
+        }
+    }
+
+    /// All that grants permit: a number for each limit, more for more, and the names.
+    fn permissions(grants: &Grants) -> (Vec<u64>, BTreeSet<String>) {
+        fn rank(grant: Option<RowsGrant>) -> u64 {
+            match grant {
+                Some(RowsGrant::None) => 0,
+                Some(RowsGrant::Aggregates) => 1,
+                Some(RowsGrant::Sample(rows)) => 2 + u64::from(rows),
+                Some(RowsGrant::Full) | None => u64::MAX,
+            }
+        }
+        let Grants { ports, rows, reads, sends: _, tables, model_calls, tokens, .. } = grants;
+        let Grants { cost_micros, statements, retrievals, memory, cpu, .. } = grants;
+        let numbers = [
+            model_calls.map(u64::from),
+            *tokens,
+            *cost_micros,
+            statements.map(u64::from),
+            retrievals.map(u64::from),
+            memory.map(|bytes| bytes as u64),
+            cpu.map(|time| u64::try_from(time.as_millis()).unwrap()),
+        ];
+        let sends = grants.find_silence().map_or(u64::MAX, |_| 0);
+        let rows = [rank(*rows), rank(*reads), sends];
+        let numbers = numbers.map(|number| number.unwrap_or(u64::MAX));
+        let all = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let tables = tables.clone().filter(|tables| !Grants::are_all_tables(tables));
+        let tables = tables.unwrap_or(all).into_iter().map(|table| format!("table {table}"));
+        (rows.into_iter().chain(numbers).collect(), ports.iter().cloned().chain(tables).collect())
+    }
+
+    fn some_grants() -> impl Strategy<Value = Grants> {
+        fn cells() -> impl Strategy<Value = Option<&'static str>> {
+            prop::option::of(prop::sample::select(vec!["none", "aggregates", "sample:1", "full"]))
+        }
+        let tables = prop::sample::subsequence(vec!["a", "b", "c", "*"], 1..3);
+        let limits = (
+            (cells(), cells(), cells()),
+            prop::option::of(tables.prop_map(|tables| tables.join(","))),
+            prop::array::uniform7(prop::option::of("[0-9]")),
+        );
+        let ports = prop::sample::subsequence(GRANTED_PORTS.to_vec(), 0..=GRANTED_PORTS.len());
+        (ports, limits).prop_map(|(ports, ((rows, reads, sends), tables, numbers))| {
+            let mut grants = Grants::for_ports(ports);
+            let cells = [("rows", rows), ("reads", reads), ("sends", sends)];
+            let cells = cells.map(|(name, value)| (name, value.map(str::to_owned)));
+            let numbers = LIMITS[4..].iter().copied().zip(numbers);
+            let limits = cells.into_iter().chain([("tables", tables)]).chain(numbers);
+            for (name, value) in limits {
+                // No call can be made without any memory or time.
+                if let Some(value) = value.filter(|value| value != "0") {
+                    grants.allow(&format!("{name}={value}")).unwrap();
+                }
+            }
+            grants
+        })
+    }
+
+    proptest! {
+        /// No permission gets wider by what a plugin asks for, and all are within that.
+        #[test]
+        fn no_permission_comes_from_a_bound(own in some_grants(), most in some_grants()) {
+            let Ok(narrowed) = own.narrow(&most) else { return Ok(()) };
+            let (numbers, names) = permissions(&narrowed);
+            for other in [&own, &most] {
+                let (limits, all) = permissions(other);
+                prop_assert!(numbers.iter().zip(&limits).all(|(one, limit)| one <= limit));
+                prop_assert!(names.is_subset(&all), "{names:?} {all:?}");
+            }
+            prop_assert_eq!(narrowed.narrow(&most).unwrap(), narrowed);
+        }
     }
 
     #[test]

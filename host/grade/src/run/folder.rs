@@ -174,7 +174,7 @@ pub fn is_going_on(folder: &Path) -> bool {
 fn open_locked(results: &Path, header: &Header) -> Result<File, RunError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = syrch_files::private(&mut options)
+    let file = syrch_files::own(&mut options)
         .open(results)
         .map_err(|error| RunError::io(results, error))?;
     // A check whether the run is running holds the lock for a moment.

@@ -93,11 +93,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
         Some("refusal") => Stopped::Refused(text.clone()),
         // Only tools of the server pause a turn, and none are offered.
         Some("pause_turn") => Stopped::Length,
-        Some(reason) if values::is_filtered(reason) => {
-            Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
-        }
-        Some(reason) if values::is_cut_off(reason) => values::cut_off(reason),
-        _ => Stopped::Complete,
+        reason => values::read_end(reason),
     };
     let calls = blocks.iter().filter(|block| kind(block, "tool_use"));
     let tool_calls =
@@ -334,7 +330,8 @@ mod tests {
         assert_eq!((join_events(&events[..3]), join_events(&events[1..])), (None, None));
         // Only the tokens come again behind the reason.
         let again = json!({"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}});
-        let answer = super::answer(&join_events(&[&events[..], &[again]].concat()).unwrap(), "m");
+        let answer =
+            super::answer(&join_events(&[&events[..], &[again][..]].concat()).unwrap(), "m");
         let answer = answer.unwrap();
         assert_eq!(answer.stopped, Stopped::Length);
         assert_eq!(answer.usage.map(|usage| usage.output_tokens), Some(9));

@@ -96,8 +96,8 @@ const UNLOADABLE: [&str; 8] = [
 /// Names of the limit of output tokens.
 pub(super) const OUTPUT: [&str; 5] =
     ["max_tokens", "max_completion_tokens", "max_new_tokens", "completion tokens", "output tokens"];
-/// Words of content filters and moderation.
-const FILTER: [&str; 12] = [
+/// Words of content filters and moderation, and the codes of Zhipu and MiniMax for them.
+const FILTER: [&str; 34] = [
     "content_filter",
     "content filter",
     "content_policy",
@@ -109,7 +109,29 @@ const FILTER: [&str; 12] = [
     "content_moderation",
     "prohibited_content",
     "flagged for",
+    "flagged as",
+    "was flagged",
+    "been flagged",
     "safety system",
+    "usage policy",
+    "usage policies",
+    "usage guidelines",
+    "content guidelines",
+    "safety guidelines",
+    "safety policy",
+    "content exists risk",
+    "content violates",
+    "violates our content",
+    "blocked by guardrail",
+    "blocked by a guardrail",
+    "guardrail_intervened",
+    "guardrail intervened",
+    "inappropriate content",
+    "unsafe content",
+    "sensitive content",
+    "code=1301;",
+    "code=1026;",
+    "code=1027;",
 ];
 /// Words of a prompt that, with its reply, does not fit into the context.
 const CONTEXT: [&str; 30] = [

@@ -189,16 +189,26 @@ impl<P: Protocol> HttpProvider<P> {
         let whole;
         let reply = match body {
             Body::Json(reply) => reply,
-            Body::Events(events) => match P::join_events(&events.all, events.is_ended) {
-                Some(body) => {
-                    whole = body;
-                    &whole
+            Body::Events(events) => {
+                if let Some(said) = events.all.iter().find_map(Said::in_reply) {
+                    return self.refusal_outcome(sent, &said);
                 }
-                None => {
-                    let error = self.endpoint.cut_short("its stream of events has no end");
-                    return ModelOutcome::sent(Err(error), None).retry(Retry::Yes);
+                let joined = P::join_events(&events.all, events.is_ended);
+                match joined.filter(|_| !events.is_broken) {
+                    Some(body) => {
+                        whole = body;
+                        &whole
+                    }
+                    None => {
+                        let what = match events.is_broken {
+                            true => "its stream of events is damaged",
+                            false => "its stream of events has no end",
+                        };
+                        let error = self.endpoint.cut_short(what);
+                        return ModelOutcome::sent(Err(error), None).retry(Retry::Yes);
+                    }
                 }
-            },
+            }
         };
         if let Some(said) = Said::in_reply(reply) {
             return self.refusal_outcome(sent, &said);
@@ -240,9 +250,15 @@ impl<P: Protocol> HttpProvider<P> {
             }
             result => result,
         };
-        let is_sent_again =
-            self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result);
-        let retry = if is_sent_again { Retry::After(Duration::ZERO) } else { Retry::No };
+        let is_sent_again = !matches!(answer.stopped, Stopped::Broken(_))
+            && (self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result));
+        let is_failure =
+            matches!(&answer.stopped, Stopped::Broken(reason) if values::is_failure(reason));
+        let retry = match is_sent_again {
+            true => Retry::After(Duration::ZERO),
+            false if is_failure => Retry::Yes,
+            false => Retry::No,
+        };
         ModelOutcome::sent(result, Some(usage)).retry(retry)
     }
 
@@ -311,6 +327,13 @@ impl<P: Protocol> HttpProvider<P> {
         let Sent { request, max_tokens, .. } = sent;
         if let Stopped::Refused(reason) = &answer.stopped {
             return Err(LlmError::Refused(self.endpoint.quote(reason)));
+        }
+        if let Stopped::Broken(reason) = &answer.stopped {
+            let what = format!("its reply ended with `{}`", self.endpoint.quote(reason));
+            return Err(match values::is_failure(reason) {
+                true => self.endpoint.cut_short(&what),
+                false => LlmError::Malformed(format!("(the endpoint broke it off: {what})")),
+            });
         }
         let truncated = matches!(answer.stopped, Stopped::Length | Stopped::Context);
         let limits = &self.config.limits;

@@ -24,13 +24,16 @@ const MAX_SCHEMAS: usize = 256;
 /// Requests whose limit of output tokens is remembered.
 const MAX_REQUESTS: usize = 1_024;
 /// Words of errors that refuse a system prompt.
-const SYSTEM: [&str; 6] = [
+const SYSTEM: [&str; 9] = [
     "system role not supported",
     "system role is not supported",
     "system message",
     "developer instruction is not enabled",
     "only user and assistant roles",
     "roles must alternate",
+    "must start with a user",
+    "must begin with a user",
+    "first message must be from the user",
 ];
 /// Words that say of a role that it is refused.
 const REFUSED: [&str; 7] =
@@ -312,6 +315,7 @@ mod tests {
             "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
             "messages[0].role must be one of user, assistant, and is system",
             "Invalid role: system",
+            "A conversation must start with a user message.",
         ] {
             assert!(after(400, error).unwrap().folds_system, "{error}");
         }

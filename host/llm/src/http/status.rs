@@ -69,6 +69,7 @@ impl Said {
             || body["object"] == "error"
             || body["type"] == "error"
             || body.get(0).is_some_and(|first| first.get("error").is_some())
+            || own_code(body).is_some()
             || is_message(body);
         let error = match of_choice {
             Some(error) => serde_json::json!({ "error": error }),
@@ -150,11 +151,18 @@ fn is_message(body: &Value) -> bool {
     !parts.any(is_given) && (has_text || body.pointer("/errors/0").is_some_and(is_given))
 }
 
+/// Returns the code of a failure that MiniMax reports beside a reply or in place of one.
+fn own_code(body: &Value) -> Option<u32> {
+    body.pointer("/base_resp/status_code").and_then(values::count).filter(|code| *code != 0)
+}
+
 /// The codes and types of an error, wherever the usual forms have them.
 fn codes(body: &Value) -> String {
     let body = body.get(0).unwrap_or(body);
     let error = body.get("error").unwrap_or(body);
+    let error = body.pointer("/errors/0").unwrap_or(error);
     let places = [
+        body.pointer("/base_resp/status_code"),
         body.get("code"),
         body.get("type"),
         body.get("error_type"),
@@ -163,14 +171,16 @@ fn codes(body: &Value) -> String {
         error.get("status"),
         error.pointer("/innererror/code"),
         error.pointer("/metadata/raw"),
+        body.get("status"),
         error.get("n_prompt_tokens"),
         error.get("n_ctx"),
     ];
-    let names = ["", "", "", "", "", "", "", "", "n_prompt_tokens ", "n_ctx "];
+    let names =
+        ["code=", "code=", "", "", "code=", "", "", "", "", "", "n_prompt_tokens ", "n_ctx "];
     let named = places
         .into_iter()
         .zip(names)
-        .filter_map(|(place, name)| Some(format!("{name}{}", values::text(place?))));
+        .filter_map(|(place, name)| Some(format!("{name}{};", values::text(place?))));
     named.collect::<Vec<_>>().join(" ")
 }
 
@@ -178,7 +188,7 @@ fn codes(body: &Value) -> String {
 fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
     let body = body.get(0).unwrap_or(body);
     let error = body.get("error").filter(|error| error.is_object()).unwrap_or(body);
-    let code = [error.get("code"), body.get("code"), error.get("status")]
+    let code = [error.get("code"), body.get("code"), error.get("status"), body.get("status")]
         .into_iter()
         .flatten()
         .find_map(values::count);
@@ -372,6 +382,14 @@ mod tests {
             ),
             (json!({"code": 401, "msg": "the token has expired", "data": null}), 401, Retry::No),
             (json!({"error_code": 18, "error_msg": "too many requests"}), 429, Retry::Yes),
+            (
+                json!({"base_resp": {"status_code": 1002, "status_msg": "rate limit"}}),
+                429,
+                Retry::Yes,
+            ),
+            (json!({"status": "449", "msg": "You exceeded the rate limit"}), 449, Retry::Yes),
+            (json!({"errors": [{"message": "busy, please try again"}]}), 503, Retry::Yes),
+            (json!({"errors": [{"message": "no such thing"}]}), 200, Retry::No),
         ] {
             let said = Said::in_reply(&body).unwrap();
             assert_eq!((said.status.as_u16(), said.retry), (status, retry), "{body}");
@@ -385,9 +403,19 @@ mod tests {
                 "choices": [{"message": {"content": "x"}}],
                 "base_resp": {"status_code": 0, "status_msg": "success"}
             }),
+            json!({"choices": [], "base_resp": {"status_code": 0, "status_msg": "success"}}),
         ] {
             assert_eq!(Said::in_reply(&fine), None, "{fine}");
         }
+    }
+
+    #[test]
+    fn a_filter_in_a_reply_is_known_by_its_code() {
+        let body = json!({
+            "choices": null,
+            "base_resp": {"status_code": 1026, "status_msg": "input new_sensitive"}
+        });
+        assert_eq!(Said::in_reply(&body).map(|said| said.cause), Some(Cause::Filter));
     }
 
     #[test]
@@ -396,6 +424,12 @@ mod tests {
             r#"{"error":{"code":"content_filter","message":"The response was filtered"}}"#,
             r#"{"error":{"message":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#,
             r#"{"error":{"message":"Input requires moderation and was flagged for violence"}}"#,
+            r#"{"error":{"code":"invalid_prompt","message":"Invalid prompt: your prompt was flagged
+                as potentially violating our usage policy."}}"#,
+            r#"{"error":{"message":"Content Exists Risk","type":"invalid_request_error"}}"#,
+            r#"{"error":{"code":"1301","message":"the input may be unsuitable"}}"#,
+            r#"{"error":{"message":"Request blocked by guardrail policies."}}"#,
+            r#"{"code":403,"error":"Content violates usage guidelines."}"#,
         ] {
             let said = read_error(400, body);
             assert_eq!((said.cause, said.retry), (Cause::Filter, Retry::No), "{body}");

@@ -30,11 +30,29 @@ pub(crate) fn holds_statement(shape: &Shape) -> bool {
     matches!(shape, Shape::Sql) || matches!(shape, Shape::Yaml(keys) if *keys == ["sql"])
 }
 
-/// Returns true if a reply ends for this reason because it was cut off, at a limit or by its
-/// server.
-pub(crate) fn is_cut_off(reason: &str) -> bool {
+/// Reads the reason for which a reply ends. One that is not known to be that of a whole reply is
+/// that of a broken one: what the server did not send may have changed the statement.
+pub(crate) fn read_end(reason: Option<&str>) -> Stopped {
+    let Some(reason) = reason else { return Stopped::Complete };
+    if is_filtered(reason) {
+        return Stopped::Refused("the endpoint's content filter stopped the reply".to_owned());
+    }
+    if is_cut_off(reason) {
+        return match reason.to_lowercase().contains("context_window") {
+            true => Stopped::Context,
+            false => Stopped::Length,
+        };
+    }
+    match is_whole(reason) {
+        true => Stopped::Complete,
+        false => Stopped::Broken(clip(reason, NAME_BYTES).to_owned()),
+    }
+}
+
+/// Returns true if a reply ends for this reason because it was cut off at a limit.
+fn is_cut_off(reason: &str) -> bool {
     /// Parts of the names that endpoints have for it.
-    const CUT: [&str; 12] = [
+    const CUT: [&str; 9] = [
         "length",
         "max_",
         "limit",
@@ -43,25 +61,66 @@ pub(crate) fn is_cut_off(reason: &str) -> bool {
         "abort",
         "incomplete",
         "insufficient",
-        "cancel",
-        "interrupt",
-        "timeout",
-        "timed_out",
+        "out_of_tokens",
     ];
     let reason = reason.to_lowercase();
     CUT.iter().any(|part| reason.contains(part))
 }
 
-/// The end of a reply that was cut off for this reason.
-pub(crate) fn cut_off(reason: &str) -> Stopped {
-    match reason.to_lowercase().contains("context_window") {
-        true => Stopped::Context,
-        false => Stopped::Length,
-    }
+/// Returns true if a reply that ends for this reason is whole.
+pub(crate) fn is_whole(reason: &str) -> bool {
+    /// The names that endpoints have for it, in lower case and without signs.
+    const WHOLE: [&str; 31] = [
+        "",
+        "stop",
+        "stopped",
+        "stopsequence",
+        "stopstring",
+        "stopstr",
+        "stopword",
+        "stopwords",
+        "stoptoken",
+        "end",
+        "ended",
+        "endturn",
+        "endofturn",
+        "endofsequence",
+        "endoftext",
+        "eos",
+        "eostoken",
+        "eot",
+        "eotid",
+        "imend",
+        "complete",
+        "completed",
+        "completion",
+        "finish",
+        "finished",
+        "done",
+        "success",
+        "null",
+        "toolcall",
+        "functioncall",
+        "tooluse",
+    ];
+    let plain: String =
+        reason.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain = plain.strip_prefix("finishreason").unwrap_or(&plain);
+    WHOLE.contains(&plain) || WHOLE.iter().any(|name| plain.strip_suffix('s') == Some(*name))
+}
+
+/// Returns true if a reply ends for this reason because its server failed, so that another try may
+/// bring all of it.
+pub(crate) fn is_failure(reason: &str) -> bool {
+    /// Parts of the names that endpoints have for it.
+    const FAILURES: [&str; 8] =
+        ["error", "fail", "cancel", "interrupt", "timeout", "timed", "disconnect", "network"];
+    let reason = reason.to_lowercase();
+    FAILURES.iter().any(|part| reason.contains(part))
 }
 
 /// Returns true if a reply ends for this reason because a filter stopped it.
-pub(crate) fn is_filtered(reason: &str) -> bool {
+fn is_filtered(reason: &str) -> bool {
     /// Parts of the names that endpoints have for it.
     const FILTER: [&str; 10] = [
         "filter",
@@ -107,7 +166,14 @@ fn cost(usage: &Value) -> Option<u64> {
     /// A higher price of one call is a mistake.
     const HIGHEST: f64 = 1e6;
     let places = ["/cost", "/cost/total_cost", "/total_cost", "/estimated_cost"];
-    let dollars = places.iter().find_map(|place| usage.pointer(place)?.as_f64())?;
+    let dollars = places.iter().find_map(|place| usage.pointer(place)?.as_f64());
+    // OpenRouter's own fee for a call with the user's key at a provider, who is paid as well.
+    let upstream = usage.pointer("/cost_details/upstream_inference_cost").and_then(Value::as_f64);
+    let dollars = match (dollars, upstream) {
+        (Some(fee), Some(upstream)) if usage["is_byok"] == true => fee + upstream,
+        (Some(dollars), Some(upstream)) => dollars.max(upstream),
+        (dollars, upstream) => dollars.or(upstream)?,
+    };
     (0.0..=HIGHEST).contains(&dollars).then(|| (dollars * 1e6).ceil() as u64)
 }
 
@@ -223,15 +289,40 @@ mod tests {
         for reason in [
             "stop",
             "STOP",
+            "FINISH_REASON_STOP",
             "COMPLETE",
+            "completed",
+            "finished",
             "eos",
             "eos_token",
             "stop_sequence",
             "end_turn",
             "tool_calls",
+            "tool_use",
+            "function_call",
             "",
         ] {
-            assert!(!is_filtered(reason) && !is_cut_off(reason), "{reason}");
+            assert_eq!(read_end(Some(reason)), Stopped::Complete, "{reason}");
+        }
+        assert_eq!(read_end(None), Stopped::Complete);
+        assert_eq!(read_end(Some("out_of_tokens")), Stopped::Length);
+        for (reason, is_passing) in [
+            ("network_error", true),
+            ("server_error", true),
+            ("failed", true),
+            ("cancelled", true),
+            ("canceled", true),
+            ("timeout", true),
+            ("interrupted", true),
+            ("OTHER", false),
+            ("repetition", false),
+            ("MALFORMED_FUNCTION_CALL", false),
+            ("LANGUAGE", false),
+            ("partial", false),
+            ("something new", false),
+        ] {
+            assert_eq!(read_end(Some(reason)), Stopped::Broken(reason.to_owned()));
+            assert_eq!(is_failure(reason), is_passing, "{reason}");
         }
     }
 
@@ -244,6 +335,11 @@ mod tests {
         assert_eq!(read(serde_json::json!({"cost": 0.001_234_5})), Some(1_235));
         assert_eq!(read(serde_json::json!({"cost": {"total_cost": 0.5}})), Some(500_000));
         assert_eq!(read(serde_json::json!({"estimated_cost": 0})), Some(0));
+        let upstream = serde_json::json!({"upstream_inference_cost": 0.2});
+        let own = serde_json::json!({"cost": 0.01, "is_byok": true, "cost_details": upstream});
+        assert_eq!(read(own), Some(210_000));
+        let resold = serde_json::json!({"cost": 0.2, "cost_details": upstream});
+        assert_eq!(read(resold), Some(200_000));
         for none in [
             serde_json::json!({}),
             serde_json::json!({"cost": -1}),

@@ -182,20 +182,14 @@ fn end_reason(choice: &Value) -> Option<&str> {
         .filter_map(|place| choice.pointer(place)?.as_str())
         .filter(|reason| !reason.is_empty())
         .collect();
-    let mut early =
-        reasons.iter().filter(|reason| values::is_filtered(reason) || values::is_cut_off(reason));
-    early.next().or(reasons.first()).copied()
+    reasons.iter().find(|reason| !values::is_whole(reason)).or(reasons.first()).copied()
 }
 
 fn stop_reason(refusal: Option<&Value>, finish: Option<&str>) -> Stopped {
     let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
-    match (refusal, finish) {
-        (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),
-        (None, Some(reason)) if values::is_filtered(reason) => {
-            Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
-        }
-        (None, Some(reason)) if values::is_cut_off(reason) => values::cut_off(reason),
-        (None, _) => Stopped::Complete,
+    match refusal {
+        Some(refusal) => Stopped::Refused(refusal.to_owned()),
+        None => values::read_end(finish),
     }
 }
 
@@ -225,11 +219,16 @@ fn part_text(part: &Value) -> String {
 fn thinking(message: &Value) -> String {
     let fields = ["reasoning_content", "reasoning", "thinking"];
     let mut texts = fields.iter().filter_map(|field| message.get(field)?.as_str());
-    if let Some(text) = texts.find(|text| !text.is_empty()) {
-        return text.to_owned();
-    }
-    let parts = message.get("content").and_then(Value::as_array).into_iter().flatten();
-    parts.filter_map(|part| part.get("thinking")).map(|thought| content(Some(thought))).collect()
+    texts.find(|text| !text.is_empty()).map_or_else(|| read_parts(message), str::to_owned)
+}
+
+/// The texts of thinking in parts, as OpenRouter and Mistral have them.
+fn read_parts(message: &Value) -> String {
+    let parts = |place| message.get(place).and_then(Value::as_array).into_iter().flatten();
+    let details =
+        parts("reasoning_details").filter_map(|part| part.get("text").or(part.get("summary")));
+    let thoughts = parts("content").filter_map(|part| part.get("thinking"));
+    details.chain(thoughts).map(|thought| content(Some(thought))).collect()
 }
 
 /// Returns true if a report of usage names tokens of thinking.
@@ -250,16 +249,14 @@ fn usage(body: &Value, model: &str) -> Option<Usage> {
     fn read_tokens(usage: &Value, name: &str) -> Option<u32> {
         usage.get(name).and_then(count)
     }
+    let input = read_tokens(usage, "prompt_tokens").or_else(|| read_tokens(usage, "input_tokens"));
+    let output =
+        read_tokens(usage, "completion_tokens").or_else(|| read_tokens(usage, "output_tokens"));
     let cached = usage
         .pointer("/prompt_tokens_details/cached_tokens")
         .or_else(|| usage.get("prompt_cache_hit_tokens"));
     let cached_tokens = cached.and_then(count).unwrap_or(0);
-    let read = values::usage(
-        body,
-        read_tokens(usage, "prompt_tokens"),
-        read_tokens(usage, "completion_tokens"),
-        model,
-    )?;
+    let read = values::usage(body, input, output, model)?;
     Some(Usage { cached_tokens: cached_tokens.min(read.input_tokens), ..read })
 }
 
@@ -423,6 +420,7 @@ mod tests {
         }
         assert_eq!(read(json!({"prompt_tokens": 5, "completion_tokens": 2})), Some((5, 2)));
         assert_eq!(read(json!({"prompt_tokens": "5", "completion_tokens": 2.0})), Some((5, 2)));
+        assert_eq!(read(json!({"input_tokens": 5, "output_tokens": 2})), Some((5, 2)));
         assert_eq!(
             read(json!({"prompt_tokens": 1e30, "completion_tokens": -1})),
             Some((u32::MAX, 0))
@@ -513,8 +511,8 @@ mod tests {
             ),
             (json!({"finish_reason": null, "native_finish_reason": "length"}), Stopped::Length),
             (json!({"finish_details": {"type": "max_tokens"}}), Stopped::Length),
-            (json!({"finish_reason": "timeout"}), Stopped::Length),
-            (json!({"finish_reason": "cancelled"}), Stopped::Length),
+            (json!({"finish_reason": "timeout"}), Stopped::Broken("timeout".to_owned())),
+            (json!({"finish_reason": "cancelled"}), Stopped::Broken("cancelled".to_owned())),
             (json!({"finish_reason": 3}), Stopped::Complete),
         ] {
             let mut choice = choice;
@@ -591,6 +589,10 @@ mod tests {
         }
         assert_eq!(read(json!({"reasoning_content": "", "reasoning": "b"})).thinking, "b");
         assert_eq!(read(json!({"content": null, "reasoning": "b"})).thinking, "b");
+        let both = json!({"content": "", "reasoning_content": "", "reasoning": "b"});
+        assert_eq!(read(both).thinking, "b");
+        let details = json!([{"type": "reasoning.text", "text": "b"}, {"data": "x"}]);
+        assert_eq!(read(json!({"content": null, "reasoning_details": details})).thinking, "b");
         let tools =
             read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
         assert_eq!((tools.text.as_str(), tools.tool_calls), ("", vec![String::new()]));

@@ -347,7 +347,7 @@ fn lock_results(folder: &Path, run: &str) -> Result<File, RunError> {
     let path = folder.join(RESULTS);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    let file = syrch_files::private(&mut options).open(&path).map_err(|error| io(&path, error))?;
+    let file = syrch_files::own(&mut options).open(&path).map_err(|error| io(&path, error))?;
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(file),

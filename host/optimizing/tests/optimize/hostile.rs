@@ -92,6 +92,9 @@ async fn a_journal_with_a_component_replays_from_the_journal_and_the_component_a
     let journal = Journal::read(&path).unwrap();
     assert!(journal.header.plugins.iter().any(|plugin| plugin.role == Role::Rewriter));
     let today = Settings { compile: compile(), ..Settings::default() };
+    let refused = Host::of_journal(&journal.header, &today, &Silent).await.map(drop);
+    assert!(matches!(refused, Err(syrch::Error::NotAdded { .. })), "{refused:?}");
+    let today = Settings { trust: vec![syrch_kit::zoo::hostile()], ..today };
     let host = Host::of_journal(&journal.header, &today, &Silent).await.unwrap();
     assert_eq!(host.optimize("").replay(journal).await.unwrap().report, optimized.report);
 }

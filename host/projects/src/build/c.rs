@@ -29,13 +29,14 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let compiler = compiler(build)?;
     build.runner.step(compiler.name);
     let mut flags = flags(build);
+    let mut files: Vec<PathBuf> = files.into_iter().chain(sdk).collect();
     if !build.is_own {
-        refuse_foreign(build, &compiler, &flags, files.iter().chain(&sdk))?;
         // An assembler reads any file.
         flags.push("-fno-gnu-inline-asm".into());
+        files = compile_checked(build, &compiler, &flags, &files)?;
     }
     let mut command = compiler.command(build);
-    command.args(LINK).args(&flags).arg("-o").arg(&core).args(files).args(sdk);
+    command.args(LINK).args(&flags).arg("-o").arg(&core).args(files);
     build.runner.run(compiler.name, &mut command, INSTALL)?;
     let mut module = std::fs::read(&core).map_err(|error| Error::file(&core, error))?;
     module.extend(producers());
@@ -70,17 +71,23 @@ impl Compiler {
         command
     }
 
-    /// Returns the files that it reads to compile one.
-    fn list_read(
+    /// Compiles one file into an object, and returns the files that it has read.
+    fn compile(
         &self,
         build: &Build<'_>,
         flags: &[OsString],
         file: &Path,
+        object: &Path,
     ) -> Result<Vec<PathBuf>, Error> {
+        let rule = object.with_extension("d");
         let mut command = self.command(build);
-        command.args(flags).args(["-w", "-E", "-M"]).arg(file);
-        let rule = build.runner.read(self.name, &mut command, INSTALL)?;
-        Ok(list_prerequisites(&String::from_utf8_lossy(&rule)))
+        command.args(flags).args(["-c", "-MD", "-MF"]).arg(&rule).arg("-o").arg(object).arg(file);
+        build.runner.run(self.name, &mut command, INSTALL)?;
+        let text = std::fs::read(&rule).map_err(|error| Error::file(&rule, error))?;
+        match list_prerequisites(&String::from_utf8_lossy(&text)) {
+            read if read.is_empty() => Err(Error::file(&rule, "names no file that was read")),
+            read => Ok(read),
+        }
     }
 }
 
@@ -99,20 +106,29 @@ fn flags(build: &Build<'_>) -> Vec<OsString> {
     flags
 }
 
-/// Refuses sources that include or embed a file from outside of the project.
-fn refuse_foreign<'a>(
+/// Compiles files one by one, and returns their objects. Sources that include or embed a file from
+/// outside of the project are refused by what their compilation has read: an earlier look may see
+/// another text.
+fn compile_checked(
     build: &Build<'_>,
     compiler: &Compiler,
     flags: &[OsString],
-    files: impl Iterator<Item = &'a PathBuf>,
-) -> Result<(), Error> {
+    files: &[PathBuf],
+) -> Result<Vec<PathBuf>, Error> {
+    let folder = build.folder.join("objects");
+    std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
     // The compiler's own headers lie beside those of the probe.
-    let own = compiler.list_read(build, &[], &build.folder.join(PROBE_FILE))?;
+    let probe = build.folder.join(PROBE_FILE);
+    let own = compiler.compile(build, &[], &probe, &folder.join("probe.o"))?;
     let own: Vec<&Path> = own.iter().filter_map(|header| header.parent()).collect();
-    for file in files {
-        build.refuse_foreign(compiler.list_read(build, flags, file)?, &own)?;
-    }
-    Ok(())
+    let objects = files.iter().enumerate().map(|(number, file)| {
+        let object = folder.join(format!("{number}.o"));
+        let read = compiler.compile(build, flags, file, &object)?;
+        build.refuse_foreign(read, &own)?;
+        Ok::<_, Error>(object)
+    });
+    // What was read of a foreign file stays nowhere.
+    objects.collect::<Result<_, _>>().inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))
 }
 
 /// Returns the files after the colon of a rule of make, in which a backslash stands before a space

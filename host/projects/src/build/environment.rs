@@ -52,11 +52,8 @@ const NAMES: &[&str] = &[
     "CURL_CA_BUNDLE",
     "REQUESTS_CA_BUNDLE",
     "NODE_EXTRA_CA_CERTS",
-    "SSH_AUTH_SOCK",
-    "SSH_ASKPASS",
     "GIT_SSH",
     "GIT_SSH_COMMAND",
-    "GIT_ASKPASS",
     // Folders and registries of cargo, Go, npm and pip.
     "CARGO_HOME",
     "CARGO_TARGET_DIR",
@@ -113,7 +110,6 @@ const PREFIXES: &[&str] = &[
     "COMMONPROGRAM",
     "NIX_",
     "GIT_SSL_",
-    "GIT_CONFIG_",
     "ASDF_",
     "FNM_",
     "MISE_",
@@ -132,8 +128,13 @@ const PREFIXES: &[&str] = &[
     "NPM_CONFIG_FETCH_",
 ];
 
-/// The ends of further ones: settings of a registry may name its credentials by a variable.
-const SUFFIXES: &[&str] = &["_TOKEN", "_AUTH", "_USERNAME", "_PASSWORD"];
+/// The ends of credentials, by which a setting of a registry may name them: `cargo` has them after
+/// the beginnings above, and npm after the address of a registry.
+const SUFFIXES: &[&str] = &["_TOKEN", "_AUTH", "_AUTHTOKEN", "_USERNAME", "_PASSWORD"];
+
+/// The beginnings of what lends credentials: the agent of SSH, programs that give passwords, and
+/// headers for git.
+const LENDERS: &[&str] = &["SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_CONFIG_"];
 
 /// Returns what the tools get of an environment: what is listed here, and what lines of the
 /// project's settings name as `${NAME}`. A project of somebody else gets credentials only by naming
@@ -144,10 +145,11 @@ pub(super) fn keep(environment: &[Variable], lines: &[String], is_own: bool) -> 
     let kept = environment.iter().filter(|(name, _)| {
         name.to_str().is_some_and(|name: &str| {
             let upper = name.to_uppercase();
-            NAMES.contains(&upper.as_str())
-                || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
-                || is_own && SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
-                || named.contains(&name)
+            let is_credential = SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
+                || LENDERS.iter().any(|lender| upper.starts_with(lender));
+            let is_listed = NAMES.contains(&upper.as_str())
+                || PREFIXES.iter().any(|prefix| upper.starts_with(prefix));
+            named.contains(&name) || if is_credential { is_own } else { is_listed }
         })
     });
     kept.cloned().map(keep_absolute).collect()
@@ -191,7 +193,18 @@ mod tests {
         };
         // Of somebody else's project.
         assert!(gets("COMPANY_NPM", false) && gets("PATH", false));
-        assert!(!gets("NPM_TOKEN", false) && !gets("GITHUB_TOKEN", false));
+        for name in [
+            "NPM_TOKEN",
+            "GITHUB_TOKEN",
+            "CARGO_REGISTRY_TOKEN",
+            "CARGO_REGISTRIES_MINE_TOKEN",
+            "npm_config_//npm.example/:_authToken",
+            "SSH_AUTH_SOCK",
+            "GIT_ASKPASS",
+            "GIT_CONFIG_VALUE_0",
+        ] {
+            assert!(!gets(name, false) && gets(name, true), "{name}");
+        }
         for name in [
             "PATH",
             "Path",

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::Deserialize;
+
 use super::{Build, venv};
 use crate::{Error, files};
 
@@ -16,14 +18,22 @@ const INSTALL: &str =
 /// reads.
 const LINK: &str = "-ldflags=-checklinkname=0 -s -w -buildid=";
 
+/// The headers of Go's own assembler.
+const HEADERS: [&str; 3] = ["textflag.h", "go_asm.h", "funcdata.h"];
+/// The reason why a file for the assembler is refused.
+const FOREIGN_INCLUDE: &str = "includes a file that is no header of its package, or hides what it \
+                               includes";
+
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let modules = files::read_text(&build.project.folder.join("go.mod"))?.unwrap_or_default();
     build.refuse_foreign(list_folders(&modules), &[])?;
     let program = compiler(build)?;
     let core = build.folder.join("core.wasm");
     build.runner.step("go build");
+    if !build.is_own {
+        refuse_packages(build, &program)?;
+    }
     let mut go = command(&program, build);
-    go.env("GOOS", "wasip1").env("GOARCH", "wasm");
     go.args(["build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", LINK, "-o"])
         .arg(&core)
         .arg(".");
@@ -78,13 +88,119 @@ fn command(program: &Path, build: &Build<'_>) -> Command {
         // A module may name flags of the system's C compiler.
         .env("CGO_ENABLED", "0")
         .env("GOFLAGS", "-mod=mod")
-        .env("GOWORK", "off");
+        .env("GOWORK", "off")
+        .env("GOOS", "wasip1")
+        .env("GOARCH", "wasm");
     go
+}
+
+/// A package as `go list` describes it.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "PascalCase")]
+struct Package {
+    dir: PathBuf,
+    standard: bool,
+    go_files: Vec<PathBuf>,
+    embed_files: Vec<PathBuf>,
+    #[serde(rename = "SysoFiles")]
+    objects: Vec<PathBuf>,
+    #[serde(rename = "SFiles")]
+    assembly: Vec<PathBuf>,
+    #[serde(rename = "HFiles")]
+    headers: Vec<PathBuf>,
+}
+
+impl Package {
+    /// The files that become a part of the component.
+    fn list_files(&self) -> impl Iterator<Item = PathBuf> {
+        let lists = [&self.go_files, &self.embed_files, &self.objects];
+        let lists = lists.into_iter().chain([&self.assembly, &self.headers]);
+        lists.flatten().map(move |file| self.dir.join(file))
+    }
+
+    /// The first file for the assembler that includes another one than those of the package and of
+    /// Go itself.
+    fn find_foreign_include(&self) -> Result<Option<PathBuf>, Error> {
+        for file in self.assembly.iter().chain(&self.headers) {
+            let path = self.dir.join(file);
+            let text = files::read(&path)?.unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let mut includes = text.lines().filter(|line| line.contains("include"));
+            if !includes.all(|line| self.is_own_include(line)) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a line with the word `include` is a plain comment or names a header of the
+    /// package or of Go itself.
+    fn is_own_include(&self, line: &str) -> bool {
+        let line = line.trim();
+        let name = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"'));
+        // A comment that began above may end in the line.
+        (line.starts_with("//") && !line.contains("*/"))
+            || name.is_some_and(|name| {
+                HEADERS.contains(&name) || self.headers.iter().any(|own| own == Path::new(name))
+            })
+    }
+}
+
+/// Refuses packages of which a file lies outside of the project and of the caches of Go, or that
+/// have another file included.
+fn refuse_packages(build: &Build<'_>, program: &Path) -> Result<(), Error> {
+    let mut go = command(program, build);
+    let cache = build.runner.read("go env", go.args(["env", "GOMODCACHE"]), INSTALL)?;
+    let cache = PathBuf::from(String::from_utf8_lossy(&cache).trim());
+    let mut go = command(program, build);
+    let listed = build.runner.read("go list", go.args(["list", "-deps", "-json", "."]), INSTALL)?;
+    for package in serde_json::Deserializer::from_slice(&listed).into_iter::<Package>() {
+        let package =
+            package.map_err(|error| Error::file(&build.project.folder.join("go.mod"), error))?;
+        if package.standard {
+            continue;
+        }
+        build.refuse_foreign(package.list_files(), &[&cache])?;
+        if let Some(path) = package.find_foreign_include()? {
+            return Err(Error::file(&path, FOREIGN_INCLUDE));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_assembler_includes_no_file_from_elsewhere() {
+        let scratch = syrch_kit::scratch();
+        let package = Package {
+            dir: scratch.path().to_owned(),
+            assembly: vec!["a.s".into()],
+            headers: vec!["own.h".into()],
+            ..Package::default()
+        };
+        for (text, is_foreign) in [
+            (
+                "#include \"textflag.h\"\n  #include \"own.h\"\n// include all\nTEXT ·f(SB),0,$0\n",
+                false,
+            ),
+            ("#include \"/etc/passwd\"\n", true),
+            ("#include \"../own.h\"\n", true),
+            ("#include \"secret\"\n", true),
+            ("# include \"own.h\"\n", true),
+            ("/* */ #include \"/etc/passwd\"\n", true),
+            ("/*\n// */ #include \"/etc/passwd\"\n", true),
+        ] {
+            for (file, other) in [("a.s", "own.h"), ("own.h", "a.s")] {
+                std::fs::write(scratch.path().join(file), text).unwrap();
+                std::fs::write(scratch.path().join(other), "").unwrap();
+                let found = package.find_foreign_include().unwrap();
+                assert_eq!(found, is_foreign.then(|| scratch.path().join(file)), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn folders_in_the_place_of_modules_are_found() {

@@ -2,6 +2,7 @@
 //! makes a component of it: componentize-qjs one with QuickJS, and componentize-js, where
 //! package.json names it, one with StarlingMonkey.
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +10,7 @@ use std::process::Command;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::{Build, contract, npmrc};
+use super::{Build, Runner, contract, npmrc};
 use crate::{Error, Project, files};
 
 const INSTALL: &str =
@@ -24,6 +25,8 @@ const LOCK: &str = "package-lock.json";
 const OTHER_LOCKS: [&str; 2] = ["npm-shrinkwrap.json", "yarn.lock"];
 /// The public registry.
 const REGISTRY: &str = "https://registry.npmjs.org/";
+/// The package manager.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 /// The file that says what was installed.
 const STAMP: &str = ".installed";
 /// The package of the SDK.
@@ -84,16 +87,54 @@ impl Engine {
     }
 }
 
+/// The registries that the user's own settings of npm name, by the scopes of packages; that of all
+/// others has an empty one.
+#[derive(Default)]
+pub(super) struct Registries(BTreeMap<String, String>);
+
+impl Registries {
+    /// Asks npm outside of the project, whose own settings do not count. Without an answer it is
+    /// the public registry.
+    fn ask(runner: &Runner<'_>) -> Self {
+        let listed = runner.ask(Command::new(NPM).args(["config", "list", "--json"]));
+        let settings = listed.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let settings = settings.as_ref().and_then(Value::as_object).into_iter().flatten();
+        let named = settings.filter_map(|(key, value)| {
+            let scope = key.strip_suffix("registry")?;
+            let scope = if scope.is_empty() { "" } else { scope.strip_suffix(':')? };
+            Some((scope.to_owned(), value.as_str()?.to_owned()))
+        });
+        Self(named.collect())
+    }
+
+    /// The registry of all packages whose scope has none of its own.
+    fn main(&self) -> &str {
+        self.0.get("").map_or(REGISTRY, String::as_str)
+    }
+
+    /// Returns true if a package of that name is at this address in the user's registry of it, or
+    /// in the public one, in whose place npm asks that of the user.
+    fn has(&self, name: &str, address: &str) -> bool {
+        let scope = name.split_once('/').map_or("", |(scope, _)| scope);
+        let own = self.0.get(scope).map_or(self.main(), String::as_str);
+        [REGISTRY, own].iter().any(|registry| {
+            let path = address.strip_prefix(registry.trim_end_matches('/'));
+            path.is_some_and(|path| path.starts_with(&format!("/{name}/-/")))
+        })
+    }
+}
+
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let entry = build.entry()?.to_owned();
-    if build.no_scripts
-        && let Some(other) = list_other_sources(build.project)?.into_iter().next()
+    let registries = build.no_scripts.then(|| Registries::ask(&build.runner));
+    if let Some(registries) = &registries
+        && let Some(other) = list_other_sources(build.project, registries)?.into_iter().next()
     {
         let path = build.project.folder.join(other.file).display().to_string();
         return Err(Error::NoWheel { path, line: other.line });
     }
     let engine = Engine::for_project(&build.project.folder)?;
-    let modules = modules(build, engine)?;
+    let modules = modules(build, engine, registries.as_ref())?;
     let glue = build.folder.join("entry.js");
     let text = glue_of(build, &entry, engine)?;
     std::fs::write(&glue, text).map_err(|error| Error::file(&glue, error))?;
@@ -119,7 +160,10 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     esbuild.arg(format!("--metafile={}", read.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
     build.runner.run(ESBUILD, &mut esbuild, INSTALL).map_err(own_words)?;
-    build.refuse_foreign(list_inputs(&read_json(&read)?), &[&modules])?;
+    // What was read of a foreign file stays nowhere.
+    read_json(&read)
+        .and_then(|report| build.refuse_foreign(list_inputs(&report), &[&modules]))
+        .inspect_err(|_| drop(std::fs::remove_file(&bundle)))?;
 
     build.runner.step(engine.tool());
     let mut tool = Command::new(program(&modules, engine.tool()));
@@ -188,9 +232,12 @@ impl Display for OtherSource {
     }
 }
 
-/// Lists what a project brings that is no package of the public registry by its versions. The SDK
-/// may be a folder, if it brings no program and no package.
-pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, Error> {
+/// Lists what a project brings that is no package of the public registry or of the user's own by
+/// its versions. The SDK may be a folder, if it brings no program and no package.
+pub(super) fn list_other_sources(
+    project: &Project,
+    registries: &Registries,
+) -> Result<Vec<OtherSource>, Error> {
     let mut found = Vec::new();
     let manifest = read_json(&project.folder.join(MANIFEST))?;
     for key in ["overrides", "workspaces", "bundleDependencies", "bundledDependencies"] {
@@ -219,7 +266,7 @@ pub(super) fn list_other_sources(project: &Project) -> Result<Vec<OtherSource>, 
         // A package may ask for another under a name of its own, and the project for none.
         let is_alias = package["name"].as_str().is_some_and(|other| other != name);
         let is_asked = lists.iter().any(|list| manifest[list].get(name).is_some());
-        let is_plain = is_of_registry(name, package) && !(is_alias && is_asked);
+        let is_plain = is_of_registry(name, package, registries) && !(is_alias && is_asked);
         if !(is_plain || name == SDK && is_link_to_sdk(project, package)?) {
             let place = package["resolved"].as_str().or(package["version"].as_str());
             found.push(OtherSource {
@@ -248,14 +295,12 @@ fn collect_old<'a>(locked: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
     }
 }
 
-/// Returns true if npm installs a package of a lock from the public registry and checks its digest.
-fn is_of_registry(name: &str, package: &Value) -> bool {
+/// Returns true if npm installs a package of a lock from a registry and checks its digest.
+fn is_of_registry(name: &str, package: &Value, registries: &Registries) -> bool {
     let name = package["name"].as_str().unwrap_or(name);
     let version = package["version"].as_str().unwrap_or("*");
     let is_fetched = match package["resolved"].as_str() {
-        Some(place) => {
-            place.starts_with(&format!("{REGISTRY}{name}/-/")) && package["integrity"].is_string()
-        }
+        Some(place) => registries.has(name, place) && package["integrity"].is_string(),
         // npm asks the registry for the version.
         None => package.get("resolved").is_none(),
     };
@@ -310,8 +355,13 @@ fn program(modules: &Path, name: &str) -> PathBuf {
     modules.join(".bin").join(name)
 }
 
-/// The folder of installed packages, which npm fills where package.json has changed.
-fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
+/// The folder of installed packages, which npm fills where package.json has changed, from these
+/// registries if any are given, and otherwise from those of all settings.
+fn modules(
+    build: &Build<'_>,
+    engine: Engine,
+    registries: Option<&Registries>,
+) -> Result<PathBuf, Error> {
     let own = &build.project.folder;
     // Beside a project's own packages, since esbuild finds them from the sources.
     let folder = if build.tools == own.join(".tools") { own.clone() } else { build.tools.clone() };
@@ -338,7 +388,7 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
         std::fs::remove_dir_all(&modules).map_err(|error| Error::file(&modules, error))?;
     }
     build.runner.step(&format!("npm install in {} (once)", folder.display()));
-    let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+    let mut npm = Command::new(NPM);
     // The packages' own scripts are not needed.
     npm.current_dir(&folder).args([
         "install",
@@ -351,6 +401,8 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     npm.args(["--include=dev", "--include=optional", "--bin-links", "--location=project"]);
     // Not into a folder above, whose package.json and .npmrc nobody has looked at.
     npm.arg("--prefix").arg(&folder);
+    // An .npmrc of the project stands above that of the user, whose mirror may be the only way out.
+    npm.args(registries.map(|registries| format!("--registry={}", registries.main())));
     build.runner.run("npm install", &mut npm, INSTALL)?;
     check_tool(build, &modules, ESBUILD, ESBUILD)?;
     check_tool(build, &modules, engine.tool(), engine.package())?;
@@ -506,7 +558,7 @@ mod tests {
         };
         let find = |manifest: &str| {
             std::fs::write(folder.join(MANIFEST), manifest).unwrap();
-            let others = list_other_sources(&project).unwrap().into_iter();
+            let others = list_other_sources(&project, &Registries::default()).unwrap().into_iter();
             others.map(|other| other.to_string()).next()
         };
         let plain = r#"{"dependencies": {"syrch-plugin": "file:./sdk", "esbuild": "^0.28.2"}}"#;
@@ -561,6 +613,32 @@ mod tests {
         }
         std::fs::write(folder.join("sdk/package.json"), r#"{"bin": {"esbuild": "x"}}"#).unwrap();
         assert_eq!(find(plain), Some("`package.json`: syrch-plugin file:./sdk".to_owned()));
+    }
+
+    #[test]
+    fn a_package_is_at_its_place_in_a_registry() {
+        let named = [("", "https://corp.example/npm"), ("@mine", "https://mine.example/")];
+        let named = named.map(|(scope, registry)| (scope.to_owned(), registry.to_owned()));
+        let registries = Registries(named.into());
+        for (name, address) in [
+            ("a", "https://registry.npmjs.org/a/-/a-1.tgz"),
+            ("a", "https://corp.example/npm/a/-/a-1.tgz"),
+            ("@other/a", "https://corp.example/npm/@other/a/-/a-1.tgz"),
+            ("@mine/a", "https://mine.example/@mine/a/-/a-1.tgz"),
+        ] {
+            assert!(registries.has(name, address), "{address}");
+            let is_public = address.starts_with(REGISTRY);
+            assert_eq!(Registries::default().has(name, address), is_public, "{address}");
+        }
+        for (name, address) in [
+            ("a", "https://corp.example/a/-/a-1.tgz"),
+            ("a", "https://corp.example/npm.evil/a/-/a-1.tgz"),
+            ("a", "https://corp.example/npm/b/-/a-1.tgz"),
+            ("a", "https://mine.example/a/-/a-1.tgz"),
+            ("@mine/a", "https://corp.example/npm/@mine/a/-/a-1.tgz"),
+        ] {
+            assert!(!registries.has(name, address), "{address}");
+        }
     }
 
     #[test]

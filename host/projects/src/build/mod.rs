@@ -1,9 +1,11 @@
 //! Builds the component of a project with the tools of its language: one file for each, and one
 //! entry in the list below.
 //!
-//! A build is not sandboxed. It runs the user's own code by the user's own tools, such as a Rust
-//! build script; `plugin.yml` alone names no program, and nothing goes through a shell.
+//! A build runs code of the project by the user's own tools, such as a Rust build script, with the
+//! user's rights. Of somebody else's project cargo runs it within [`bounds`]; the other languages
+//! can do without such code. `plugin.yml` alone names no program, and nothing goes through a shell.
 
+mod bounds;
 mod c;
 mod environment;
 mod go;
@@ -180,6 +182,7 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let environment = environment::keep(options.environment, &lines, is_own);
     let runner = Runner {
         environment: &environment,
+        bounds: None,
         verbose: options.verbose,
         report: options.report,
         stop: options.stop,

@@ -9,6 +9,7 @@ use syrch::syrch_core::text::escape::{clip_with_remark, escape_quotation};
 use toml::{Table, Value};
 
 use super::environment::list_variables;
+use super::javascript::Registries;
 use super::{digest, javascript, npmrc, python};
 use crate::definition::Project;
 use crate::{Error, Language, files};
@@ -111,7 +112,9 @@ impl Plan {
         let runs_its_files = match project.language {
             Language::Rust => true,
             Language::Python => !python::is_plain(project)?,
-            Language::Js | Language::Ts => !javascript::list_other_sources(project)?.is_empty(),
+            Language::Js | Language::Ts => {
+                !javascript::list_other_sources(project, &Registries::default())?.is_empty()
+            }
             Language::Go | Language::C => false,
         };
         if runs_its_files {
@@ -129,6 +132,11 @@ impl Plan {
         seen.push_str(&format!("{steps:?}"));
         Ok(Self { digest: digest(seen), steps })
     }
+}
+
+/// Lists the folders outside of a project that its manifests of Rust name.
+pub(super) fn list_outside(project: &Project) -> Result<Vec<PathBuf>, Error> {
+    digest_files(project, &mut String::new())
 }
 
 /// Adds the files of a project to what a digest is made of, and those of the folders that its
@@ -321,7 +329,7 @@ fn describe_javascript(project: &Project) -> Result<Vec<String>, Error> {
             false => steps.extend(variables),
         }
     }
-    let others = javascript::list_other_sources(project)?;
+    let others = javascript::list_other_sources(project, &Registries::default())?;
     steps.extend(
         others
             .iter()

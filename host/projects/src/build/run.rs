@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::bounds::Bounds;
 use super::environment::Variable;
 use crate::Error;
 
@@ -24,6 +25,8 @@ const LONG: Duration = Duration::from_secs(60);
 pub(super) struct Runner<'a> {
     /// The environment of each tool, but for what its command sets.
     pub(super) environment: &'a [Variable],
+    /// The bounds of each tool; `None` if it may do what its user may.
+    pub(super) bounds: Option<&'a Bounds>,
     pub(super) verbose: bool,
     pub(super) report: &'a dyn Fn(&str),
     pub(super) stop: &'a AtomicBool,
@@ -93,7 +96,11 @@ impl Runner<'_> {
         let child = to_user(&said)
             .and_then(|stderr| Ok((stderr, if reads { clone(&read)? } else { to_user(&said)? })))
             .and_then(|(stderr, stdout)| {
-                command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).spawn()
+                command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+                match self.bounds {
+                    Some(bounds) => bounds.spawn(command),
+                    None => command.spawn(),
+                }
             });
         let status = child
             .and_then(|child| self.wait(what, child))
@@ -218,7 +225,8 @@ mod tests {
     static GOES_ON: AtomicBool = AtomicBool::new(false);
 
     fn runner() -> Runner<'static> {
-        Runner { environment: &[], verbose: false, report: &|_| {}, stop: &GOES_ON }
+        let environment = &[];
+        Runner { environment, bounds: None, verbose: false, report: &|_| {}, stop: &GOES_ON }
     }
 
     /// A tool that ends when it is asked to, but leaves one behind that does not.

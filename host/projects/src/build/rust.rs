@@ -6,30 +6,36 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::Build;
-use crate::Error;
+use super::bounds::{self, Bounds};
+use super::{Build, Runner, plan};
+use crate::{Error, files};
 
 const TARGET: &str = "wasm32-wasip2";
 const INSTALL: &str = "install Rust by rustup, https://rustup.rs";
+/// The folders in `target` that are the home of cargo and the place of temporary files, where the
+/// project is somebody else's.
+const HOME: &str = "syrch-cargo-home";
+const SCRATCH: &str = "syrch-tmp";
 
+/// Builds with cargo. Whatever it runs of somebody else's project, such as a build script or
+/// another compiler, keeps within bounds: then cargo has a home of its own, since packages in the
+/// user's are not compared with their digests again.
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
-    target(build)?;
-    build.runner.step("cargo build");
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(&build.project.folder).args(["build", "--release", "--target", TARGET]);
+    let bounds = (!build.is_own).then(|| bounds(build)).transpose()?;
+    let runner = Runner { bounds: bounds.as_ref(), ..build.runner };
+    target(build, &runner)?;
+    runner.step("cargo build");
+    let mut cargo = command("cargo", build);
+    cargo.args(["build", "--release", "--target", TARGET]);
     cargo.arg("--message-format=json-render-diagnostics");
     let metadata = ["metadata", "--format-version", "1", "--filter-platform", TARGET];
-    let metadata =
-        build.runner.ask(Command::new("cargo").current_dir(&build.project.folder).args(metadata));
+    let metadata = runner.ask(command("cargo", build).args(metadata));
     // Without it the build fails for the same reason, and says why.
     if let Some(flags) = metadata.as_deref().and_then(remap_setting) {
         cargo.args(["--config", &flags]);
     }
-    let messages = build.runner.read(
-        &format!("cargo build --release --target {TARGET}"),
-        &mut cargo,
-        INSTALL,
-    )?;
+    let messages =
+        runner.read(&format!("cargo build --release --target {TARGET}"), &mut cargo, INSTALL)?;
     let made = find_component(
         &String::from_utf8_lossy(&messages),
         &build.project.folder.join("Cargo.toml"),
@@ -41,12 +47,63 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     std::fs::copy(&made, out).map(drop).map_err(|error| Error::file(&made, error))
 }
 
+/// A tool of Rust in the project. Of somebody else's it writes nowhere but in `target`.
+fn command(program: &str, build: &Build<'_>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(&build.project.folder);
+    if build.is_own {
+        return command;
+    }
+    let target = build.project.folder.join("target");
+    command.env("CARGO_HOME", target.join(HOME)).env("TMPDIR", target.join(SCRATCH));
+    command.env("CARGO_TARGET_DIR", &target);
+    if program == "cargo"
+        && let Some(settings) = list_settings(build).into_iter().find(|path| path.is_file())
+    {
+        command.arg("--config").arg(settings);
+    }
+    command
+}
+
+/// The files of the user's own settings of cargo, such as a mirror, one of which counts.
+fn list_settings(build: &Build<'_>) -> Vec<PathBuf> {
+    let home = find_home(build, "CARGO_HOME", ".cargo").into_iter();
+    home.flat_map(|home| ["config", "config.toml"].map(|name| home.join(name))).collect()
+}
+
+/// A folder of the user's that a variable names, or that has this name in the user's home.
+fn find_home(build: &Build<'_>, variable: &str, name: &str) -> Option<PathBuf> {
+    let environment = build.runner.environment;
+    let own = bounds::find(environment, variable).map(PathBuf::from);
+    own.or_else(|| Some(Path::new(bounds::find(environment, "HOME")?).join(name)))
+}
+
+/// The bounds of the tools that run code of the project: they read it, the packages that it names
+/// and Rust, and write its `target` and its `Cargo.lock`, which are made here.
+fn bounds(build: &Build<'_>) -> Result<Bounds, Error> {
+    let folder = &build.project.folder;
+    let target = folder.join("target");
+    let lock = folder.join("Cargo.lock");
+    files::refuse_link(&lock)?;
+    for made in [target.clone(), target.join(HOME), target.join(SCRATCH)] {
+        files::refuse_link(&made)?;
+        std::fs::create_dir_all(&made).map_err(|error| Error::file(&made, error))?;
+    }
+    if !lock.exists() {
+        std::fs::write(&lock, "").map_err(|error| Error::file(&lock, error))?;
+    }
+    let bounds = Bounds::new(build.runner.environment).read(folder).read(&build.project.sdk);
+    let bounds = plan::list_outside(build.project)?.into_iter().fold(bounds, Bounds::read);
+    let bounds = list_settings(build).into_iter().fold(bounds, Bounds::read);
+    let rustup = find_home(build, "RUSTUP_HOME", ".rustup");
+    Ok(rustup.into_iter().fold(bounds, Bounds::read).write(target).write(lock))
+}
+
 /// Adds the target where it is missing.
-fn target(build: &Build<'_>) -> Result<(), Error> {
+fn target(build: &Build<'_>, runner: &Runner<'_>) -> Result<(), Error> {
     let rustc = ["--print", "target-libdir", "--target", TARGET];
-    let libdir = build
-        .runner
-        .ask(Command::new("rustc").current_dir(&build.project.folder).args(rustc))
+    let libdir = runner
+        .ask(command("rustc", build).args(rustc))
         .ok_or_else(|| Error::Missing { tool: "rustc".to_owned(), install: INSTALL.to_owned() })?;
     if Path::new(&libdir).is_dir() {
         return Ok(());

@@ -210,8 +210,9 @@ mod tests {
         let steps = std::sync::Mutex::new(Vec::new());
         let report = |step: &str| steps.lock().unwrap().push(step.to_owned());
         let environment: Vec<_> = std::env::vars_os().collect();
+        let environment = environment.as_slice();
         let runner =
-            Runner { environment: &environment, verbose: false, report: &report, stop: &stop };
+            Runner { environment, bounds: None, verbose: false, report: &report, stop: &stop };
         if python(&runner).is_err() {
             return println!("skipped: this machine has no Python");
         }
@@ -239,7 +240,9 @@ mod tests {
         let kept = folder.path().join("kept.txt");
         std::fs::write(&kept, "kept").unwrap();
         let stop = std::sync::atomic::AtomicBool::new(false);
-        let runner = Runner { environment: &[], verbose: false, report: &|_| {}, stop: &stop };
+        let environment = &[];
+        let runner =
+            Runner { environment, bounds: None, verbose: false, report: &|_| {}, stop: &stop };
         let error = programs(&runner, folder.path(), NOBODY, &Record::default()).unwrap_err();
         assert!(error.to_string().contains("no virtual environment"), "{error}");
         assert!(kept.is_file());

@@ -19,9 +19,10 @@ const CONFIG: &str = "application/vnd.wasm.config.v0+json";
 const COMPONENT: &str = "application/wasm";
 /// Bytes of a component at most.
 const LARGEST: u64 = 128 << 20;
-/// The annotations of a manifest that hold the text of a signature, and the grants that a plugin
-/// asks for, as JSON. Tools that expect one layer accept these.
+/// The annotations of a manifest that hold the text of a signature, that of a bundle of Sigstore,
+/// and the grants that a plugin asks for, as JSON. Tools that expect one layer accept these.
 const SIGNATURE: &str = "io.github.syrch.signature";
+const BUNDLE: &str = "io.github.syrch.bundle";
 const WANTS: &str = "io.github.syrch.wants";
 /// The annotation of a layer that names its file.
 const TITLE: &str = "org.opencontainers.image.title";
@@ -75,7 +76,7 @@ impl Manifest {
     /// Makes the manifest of a package, and its configuration.
     ///
     /// # Errors
-    /// When it has no component.
+    /// When it has no component, or a bundle that is no text.
     pub(super) fn from_package(package: &Package) -> Result<(Self, Vec<u8>), String> {
         let config = configuration(&package.component)?;
         let mut layer = Descriptor::new(COMPONENT, &package.component);
@@ -84,7 +85,11 @@ impl Manifest {
         let signature = package.signature.as_ref().map(|one| (SIGNATURE.to_owned(), one.to_text()));
         let wants =
             package.wants.as_ref().map(|wants| (WANTS.to_owned(), json!(wants).to_string()));
-        let annotations: BTreeMap<_, _> = signature.into_iter().chain(wants).collect();
+        let bundle = package.bundle.clone().map(String::from_utf8).transpose();
+        let bundle = bundle.map_err(|_| "has a bundle that is no UTF-8".to_owned())?;
+        let bundle = bundle.map(|text| (BUNDLE.to_owned(), text));
+        let annotations: BTreeMap<_, _> =
+            signature.into_iter().chain(bundle).chain(wants).collect();
         let manifest = Self {
             schema_version: 2,
             media_type: Some(MANIFEST.to_owned()),
@@ -134,11 +139,12 @@ impl Manifest {
         }
         let mut annotations = self.annotations.unwrap_or_default();
         let signature = annotations.remove(SIGNATURE);
+        let bundle = annotations.remove(BUNDLE);
         let wants = annotations.get(WANTS).map(|text| serde_json::from_str(text));
         let wants = wants
             .transpose()
             .map_err(|_| format!("has the annotation {WANTS} there, which has no grants"))?;
-        Ok(Contents { layer, signature, wants })
+        Ok(Contents { layer, signature, bundle, wants })
     }
 }
 
@@ -149,6 +155,8 @@ pub(super) struct Contents {
     pub(super) layer: Descriptor,
     /// The text of its signature, which nobody has read; `None` if there is none.
     pub(super) signature: Option<String>,
+    /// The text of its bundle of Sigstore, which nobody has read; `None` if there is none.
+    pub(super) bundle: Option<String>,
     /// The grants that it asks for; `None` if it does not say.
     pub(super) wants: Option<Grants>,
 }
@@ -229,7 +237,8 @@ mod tests {
         let signature = Some(key.sign(&component));
         let words = vec!["llm".to_owned(), "tables=a,b".to_owned()];
         let wants = Some(words.try_into().unwrap());
-        Package { component, name: "votes".to_owned(), wants, signature, bundle: None }
+        let bundle = Some(b"{}".to_vec());
+        Package { component, name: "votes".to_owned(), wants, signature, bundle }
     }
 
     #[test]
@@ -241,6 +250,9 @@ mod tests {
         assert_eq!(read.layer.digest, digest(&package.component));
         let signature = package.signature.as_ref().map(Signature::to_text);
         assert_eq!((read.signature, read.wants), (signature, package.wants.clone()));
+        assert_eq!(read.bundle.as_deref(), Some("{}"));
+        let unreadable = Package { bundle: Some(vec![0xff]), ..package.clone() };
+        assert!(Manifest::from_package(&unreadable).is_err());
         let config: Value = serde_json::from_slice(&config).unwrap();
         let names = json!({
             "imports": ["syrch:a/b@0.1.0"], "exports": ["syrch:c/d@0.1.0"], "target": null

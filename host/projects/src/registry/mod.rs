@@ -16,7 +16,7 @@ use exchange::{Action, Exchange};
 use manifest::{Contents, MANIFEST, Manifest, digest};
 pub use reference::Reference;
 
-use crate::package::parse_signature;
+use crate::package::{check_bundle, parse_signature};
 use crate::{Error, Package};
 
 /// Bytes of a manifest at most.
@@ -49,10 +49,12 @@ pub async fn pull(
         return Err(Error::registry(reference.host(), why));
     }
     let read = Manifest::parse(&text).and_then(Manifest::read);
-    let Contents { layer, signature, wants } =
+    let Contents { layer, signature, bundle, wants } =
         read.map_err(|why| Error::registry(reference.host(), why))?;
     let signature = signature.map(|text| parse_signature(text.as_bytes(), reference.to_string()));
     let signature = signature.transpose()?;
+    let bundle = bundle.map(|text| check_bundle(text.into_bytes(), reference.to_string()));
+    let bundle = bundle.transpose()?;
     let path = format!("blobs/{}", layer.digest);
     let component = exchange.get(&path, "application/octet-stream", layer.size).await?;
     if component.len() as u64 != layer.size || digest(&component) != layer.digest {
@@ -60,7 +62,7 @@ pub async fn pull(
         return Err(Error::registry(reference.host(), why));
     }
     let name = reference.last_word().to_owned();
-    let package = Package { component, name, wants, signature, bundle: None };
+    let package = Package { component, name, wants, signature, bundle };
     Ok(Pulled { package, manifest: found })
 }
 

@@ -1,5 +1,7 @@
 //! The words before a statement, by which a reply says what it is.
 
+use super::withdrawal::is_supposed;
+
 /// Bytes before a statement that are read.
 const NEAR: usize = 400;
 
@@ -172,28 +174,6 @@ const FAULTS: [&str; 18] = [
     "doesn't work",
     "won't work",
 ];
-/// Words behind a statement that take it back, or put the answer off.
-const DENIALS: [&str; 19] = [
-    "is wrong",
-    "is incorrect",
-    "is not right",
-    "is not correct",
-    "is not the answer",
-    "not the final",
-    "does not answer",
-    "doesn't answer",
-    "cannot be answered",
-    "can't be answered",
-    "cannot answer",
-    "still working",
-    "still need to",
-    "still have to",
-    "is incomplete",
-    "not finished",
-    "does not work",
-    "have no answer",
-    "unable to answer",
-];
 /// Words of what is only another possibility.
 const ALTERNATIVES: [&str; 20] = [
     "alternativ",
@@ -308,15 +288,6 @@ pub(super) fn mark(before: &str) -> Mark {
     Mark::Plain
 }
 
-/// Returns true if the text behind the last statement takes it back, or says that the answer is yet
-/// to come.
-pub(super) fn is_taken_back(behind: &str) -> bool {
-    let text = syrch_core::text::clip(behind, NEAR).to_lowercase();
-    text.split(['.', '!', '?', '\n']).any(|sentence| {
-        !is_supposed(sentence) && DENIALS.iter().any(|words| sentence.contains(words))
-    })
-}
-
 /// Returns true if the sentence before a statement says that the reply does not give it as its
 /// answer: `I would not use`, `a common mistake is`, `instead of`. A sentence about the statement
 /// before, such as `that is wrong`, does not.
@@ -368,13 +339,6 @@ fn speaks_of_statement(words: &str) -> bool {
         }
         _ => false,
     }
-}
-
-/// Returns true if a sentence supposes something.
-fn is_supposed(sentence: &str) -> bool {
-    sentence
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| ["if", "unless", "should", "would", "could", "might"].contains(&word))
 }
 
 /// The last sentence before the statement. The opening of a fence and its language belong to none.

@@ -76,9 +76,13 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
 }
 
 /// The fences of a text, and where it has none what stands between tags such as `<sql>` and
-/// `</sql>` or lines of tildes, in order.
+/// `</sql>` or lines of tildes, in order. Beside such tags, fences outside of them are no answer.
 pub(super) fn blocks(text: &str) -> Vec<Fence> {
     let mut found = fences(text);
+    let tagged = blocks_in_tags(text, &found);
+    if !tagged.is_empty() {
+        return tagged;
+    }
     if found.is_empty() {
         found = tag_blocks(text);
     }
@@ -86,6 +90,25 @@ pub(super) fn blocks(text: &str) -> Vec<Fence> {
         found = tildes(text);
     }
     found
+}
+
+/// Finds the blocks between whole tags for a statement that stand beside fences; a fence within
+/// such a tag is the block.
+fn blocks_in_tags(text: &str, fences: &[Fence]) -> Vec<Fence> {
+    if fences.is_empty() {
+        return Vec::new();
+    }
+    let tags = tag_blocks(text).into_iter().filter(|tag| {
+        tag.closed
+            && tag.language == "sql"
+            && !fences.iter().any(|fence| fence.body.contains(&tag.body.start))
+    });
+    let within = tags.flat_map(|tag| {
+        let fences = fences.iter().filter(|fence| tag.body.contains(&fence.body.start));
+        let inside: Vec<Fence> = fences.cloned().collect();
+        if inside.is_empty() { vec![tag] } else { inside }
+    });
+    within.collect()
 }
 
 /// Finds the blocks between tags. A tag without an end reaches to the next one or the end of the

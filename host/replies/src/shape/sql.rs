@@ -11,6 +11,8 @@
 
 mod code;
 mod documents;
+mod keys;
+mod verdict;
 
 use std::ops::Range;
 
@@ -20,10 +22,11 @@ use syrch_core::{Json, Limits};
 
 use super::confidence;
 use super::document::{documents, strict};
-use super::marks::{Mark, is_refused, is_taken_back};
+use super::marks::{Mark, is_refused};
 use super::mend::{plain_blanks, without_brackets};
 use super::thinking::without_thinking;
-use crate::statement::{Reader, Standing};
+use super::withdrawal::is_taken_back;
+use crate::statement::{Reader, Standing, looks_like_query};
 use documents::Reading;
 
 /// Statements of a reply that are tried at most.
@@ -55,6 +58,14 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     }
     refuse(&text, &mut found);
     reply(found).or_else(|| read_request(&text, limits.json_depth))
+}
+
+/// Returns true if a reply is a document that says that it has no statement: its last one has
+/// nothing under the key of a statement, or says that there is no answer.
+pub(super) fn declines(text: &str, limits: &Limits) -> bool {
+    let text = outside_thinking(text, limits);
+    let last = documents(&text, limits.json_depth).pop();
+    last.is_some_and(|(_, value)| documents::has_no_answer(&value))
 }
 
 /// The document of a reply that holds a request for metrics in place of a statement, which then
@@ -99,8 +110,37 @@ pub(super) fn parse_cut(text: &str, limits: &Limits) -> Option<Json> {
 fn outside_thinking(text: &str, limits: &Limits) -> String {
     match strict(text, limits.json_depth) {
         Some(_) => text.to_owned(),
-        None => without_thinking(text),
+        None => open_box(without_thinking(text)),
     }
+}
+
+/// The text with the last statement in a box, in which models of mathematics put their answer, as a
+/// final one in a fence.
+fn open_box(text: String) -> String {
+    const OPEN: &str = "\\boxed{";
+    let Some(start) = text.rfind(OPEN) else { return text };
+    let inside = &text[start + OPEN.len()..];
+    let mut open = 1_usize;
+    let end = inside.bytes().position(|byte| {
+        match byte {
+            b'{' => open += 1,
+            b'}' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    });
+    let Some(end) = end else { return text };
+    let mut sql = inside[..end].trim();
+    for command in ["\\text{", "\\texttt{", "\\mathrm{"] {
+        sql = sql.strip_prefix(command).and_then(|sql| sql.strip_suffix('}')).unwrap_or(sql).trim();
+    }
+    if !looks_like_query(sql) {
+        return text;
+    }
+    let sql = sql.replace("\\_", "_").replace("\\%", "%");
+    let rest = inside[end + 1..].trim_start_matches('$');
+    let before = text[..start].trim_end_matches('$');
+    format!("{before}\n\nFinal answer:\n```sql\n{sql}\n```\n{rest}")
 }
 
 /// The text without a last line that states a confidence whose last digits may be missing.

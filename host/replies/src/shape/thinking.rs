@@ -7,7 +7,7 @@ use crate::statement::begins_clause;
 /// The names of tags around thinking, with or without a name space such as `mm:`: those of
 /// DeepSeek, Qwen, MiniMax, Seed and most others, and what models are told to use. A tag without
 /// attributes also is one if its name holds one of [`WORDS`].
-const TAGS: [&str; 14] = [
+const TAGS: [&str; 16] = [
     "think",
     "thinking",
     "thought",
@@ -22,6 +22,8 @@ const TAGS: [&str; 14] = [
     "inner_monologue",
     "chain_of_thought",
     "cot",
+    "rationale",
+    "critique",
 ];
 /// Words in the names of tags around thinking: `longcat_think`, `begin_of_thought`.
 const WORDS: [&str; 5] = ["think", "thought", "reason", "reflect", "analysis"];
@@ -31,9 +33,10 @@ const CLOSES: [&str; 3] = ["end", "stop", "close"];
 /// Bytes of a tag at most, its attributes included.
 const TAG: usize = 80;
 
-/// Other marks around thinking, each pair in lower case: those of Mistral, Kimi, Gemma and Apertus.
-const MARKS: [(&str, &str); 5] = [
+/// Other marks around thinking, each pair in lower case: those of Mistral, Pangu, Kimi, Gemma and Apertus.
+const MARKS: [(&str, &str); 6] = [
     ("[think]", "[/think]"),
+    ("[unused16]", "[unused17]"),
     ("◁think▷", "◁/think▷"),
     ("<|channel>thought", "<channel|>"),
     ("<unused94>thought", "<unused95>"),
@@ -76,6 +79,8 @@ const FINAL: &str = "final";
 /// The mark at which the answer begins once a server has taken the marks of channels out of a
 /// reply.
 const BARE_FINAL: &str = "assistantfinal";
+/// The mark of a call of a tool in such a reply.
+const BARE_CALL: &str = "assistantcommentary to=";
 /// The channels of thinking, with which such a reply begins.
 const BARE: [&str; 2] = ["analysis", "commentary"];
 /// Bytes between the name of a channel and its text.
@@ -255,10 +260,29 @@ fn literal(text: &str, before: Option<char>) -> Option<usize> {
     .map(|end| end + 1)
 }
 
+/// The text without comments of HTML, in which models hide their thinking.
+fn without_comments(text: &str) -> String {
+    const OPEN: &str = "<!--";
+    const CLOSE: &str = "-->";
+    let masked = outside_literals(text);
+    let mut rest = String::new();
+    let mut from = 0;
+    for (at, _) in masked.match_indices("<!") {
+        if at < from || !text[at..].starts_with(OPEN) {
+            continue;
+        }
+        rest.push_str(&text[from..at]);
+        let end = text[at..].find(CLOSE).map(|end| at + end + CLOSE.len());
+        from = end.unwrap_or(text.len());
+    }
+    rest.push_str(&text[from..]);
+    rest
+}
+
 /// The text without fences of thinking, without a folded part about it, and without a quotation
 /// that begins with it.
 fn without_asides(text: &str) -> String {
-    let mut rest = text.to_owned();
+    let mut rest = without_comments(text);
     while let Some(fence) =
         fences(&rest).into_iter().find(|fence| FENCES.contains(&fence.language.as_str()))
     {
@@ -323,7 +347,10 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
             let size = header.find(MESSAGE).filter(|_| header.trim_start().starts_with(FINAL))?;
             Some(name + size + MESSAGE.len())
         });
-        return last;
+        return last.or_else(|| call_in_channels(lower));
+    }
+    if let Some(at) = lower.rfind(BARE_CALL).filter(|_| begins_with_channel(lower)) {
+        return Some(at + BARE_CALL.len());
     }
     if let Some(at) = lower.rfind(BEGIN_FINAL) {
         return Some(at + BEGIN_FINAL.len());
@@ -343,6 +370,19 @@ fn answer_in_channels(lower: &str) -> Option<usize> {
         return (!is_glued).then_some(0);
     }
     Some(0)
+}
+
+/// Returns the place of the arguments with which a reply in channels calls a tool last.
+fn call_in_channels(lower: &str) -> Option<usize> {
+    /// Bytes of the name of a tool and its format between the marks.
+    const CALL: usize = 200;
+    let (at, _) = lower.rmatch_indices(CHANNEL).next()?;
+    let name = at + CHANNEL.len();
+    let header = syrch_core::text::clip(&lower[name..], CALL);
+    let size = header.find(MESSAGE)?;
+    let before = lower[..at].rsplit("<|start|>").next().unwrap_or_default();
+    let is_call = header[..size].contains("to=") || before.contains("to=functions");
+    is_call.then_some(name + size + MESSAGE.len())
 }
 
 /// Returns the text outside of blocks of thinking. `lower` is the text in lower case. Of a reply
@@ -507,6 +547,10 @@ mod tests {
             "Here is my thought process: a Here is my response:b",
             "Thinking...\na\n...done thinking.b",
             "> **Thinking:** a\n> and a\n\nb",
+            "<rationale>a</rationale>b",
+            "[unused16]a[unused17]b",
+            "<!-- thinking: 'a -->b",
+            "<!-- a -->\nb<!-- a",
         ] {
             assert_eq!(without_thinking(text).trim(), "b", "{text}");
         }
@@ -518,6 +562,7 @@ mod tests {
             "SELECT a FROM t WHERE a < reason_code AND b > 3",
             "SELECT CAST(a AS STRUCT<reason STRING>) FROM t",
             "SELECT a FROM t WHERE b = '[BEGIN FINAL RESPONSE]'",
+            "SELECT a FROM t WHERE b = '<!-- c -->'",
         ] {
             assert_eq!(without_thinking(text), text);
         }

@@ -72,6 +72,13 @@ struct Calls {
     ended: Option<String>,
 }
 
+impl Calls {
+    /// Returns true if no call is open but those that the host has cancelled.
+    fn are_unwanted(&self) -> bool {
+        self.open.values().all(|slot| slot.messages.is_none())
+    }
+}
+
 /// A call as the connection sees it.
 struct Slot {
     /// The call; `None` if the host has cancelled it. The worker says that it ended all the same.
@@ -166,10 +173,11 @@ impl Connection {
         let _ = pidfd_send_signal(&self.process, Signal::KILL);
     }
 
-    /// Ends the worker if it has no calls.
+    /// Ends the worker if nobody waits for it: cancelled calls, of which it does not say that they
+    /// ended, do not keep it.
     fn end_if_idle(&self) -> bool {
         let mut calls = self.lock();
-        let is_idle = calls.open.is_empty();
+        let is_idle = calls.are_unwanted();
         if is_idle {
             calls.ended.get_or_insert_with(|| "it was idle".to_owned());
         }
@@ -354,5 +362,22 @@ fn describe_end(status: Option<ExitStatus>) -> String {
     match status {
         Some(status) => format!("it ended with {status}"),
         None => "it ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_ends_no_cancelled_call_is_idle() {
+        let mut calls = Calls::default();
+        assert!(calls.are_unwanted());
+        let (sender, _messages) = mpsc::unbounded_channel();
+        calls.open.insert(1, Slot { messages: None, is_asking: false });
+        calls.open.insert(2, Slot { messages: Some(sender), is_asking: false });
+        assert!(!calls.are_unwanted());
+        calls.open.remove(&2);
+        assert!(calls.are_unwanted());
     }
 }

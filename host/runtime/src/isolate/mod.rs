@@ -25,7 +25,7 @@ use crate::job::{CallLimits, Description, RoleCall, RoleResult, Used, narrow_lim
 use crate::process::{Probed, WorkerProcess};
 use crate::session::to_load_error;
 use crate::state::State;
-use crate::wire::{Done, Ended, Hello, Job, ToHost, Unfinished};
+use crate::wire::{Done, Ended, Hello, Job, ToHost, Unfinished, decode_json, max_decoded};
 
 /// The wall time of a worker's answer, as a multiple of the CPU time that the guest may take.
 const STANDSTILL: u32 = 15;
@@ -129,7 +129,8 @@ impl Worker {
             match (message, &mut state) {
                 (None, _) => return Err(self.trap(export, &call.ending())),
                 (Some(ToHost::Done { done, .. }), _) => {
-                    let done: Done = serde_json::from_str(&done).map_err(|_| {
+                    let most = max_decoded(&self.limits);
+                    let done: Done = decode_json(&done, most).map_err(|_| {
                         call.end("its result cannot be read");
                         self.trap(export, "the result of its worker process cannot be read")
                     })?;

@@ -7,6 +7,7 @@ use std::io;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
+use std::thread::Builder;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
@@ -94,7 +95,8 @@ fn data_bytes() -> io::Result<u64> {
 }
 
 /// Denies all system calls but those that threads, memory and the open socket need, in all threads
-/// of this process. Memory can no longer be made executable.
+/// of this process. Memory can no longer be made executable, and no thread can be started: the
+/// number of threads is no other limit's matter, and each takes memory of the system.
 pub(super) fn give_up_calls() -> io::Result<()> {
     let architecture =
         TargetArchitecture::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
@@ -102,18 +104,7 @@ pub(super) fn give_up_calls() -> io::Result<()> {
     let filter = SeccompFilter::new(rules()?, denied, SeccompAction::Allow, architecture)
         .map_err(io::Error::other)?;
     let program = BpfProgram::try_from(filter).map_err(io::Error::other)?;
-    // The C library starts a thread by this call, whose flags no filter sees, and where there is
-    // no such call by the one that is allowed for threads.
-    let missing = SeccompFilter::new(
-        BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::ENOSYS as u32),
-        architecture,
-    )
-    .map_err(io::Error::other)?;
-    let missing = BpfProgram::try_from(missing).map_err(io::Error::other)?;
-    // Of two filters the stricter answer counts. The second one denies further filters.
-    seccompiler::apply_filter_all_threads(&missing).map_err(io::Error::other)?;
+    // It denies further filters.
     seccompiler::apply_filter_all_threads(&program).map_err(io::Error::other)
 }
 
@@ -161,13 +152,10 @@ fn rules() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         libc::SYS_epoll_wait,
         #[cfg(target_arch = "x86_64")]
         libc::SYS_poll,
-        // Another filter answers it.
-        libc::SYS_clone3,
     ]
     .map(|call| (call, Vec::new()))
     .into();
     let executable = libc::PROT_EXEC as u64;
-    let thread = libc::CLONE_THREAD as u64;
     let own = u64::from(std::process::id());
     let mut conditions = BTreeMap::<i64, Vec<SeccompCondition>>::new();
     // Neither of these counts as data of the process.
@@ -176,7 +164,6 @@ fn rules() -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         (libc::SYS_mmap, 2, SeccompCmpOp::MaskedEq(executable), 0),
         (libc::SYS_mmap, 3, SeccompCmpOp::MaskedEq(uncounted), 0),
         (libc::SYS_mprotect, 2, SeccompCmpOp::MaskedEq(executable), 0),
-        (libc::SYS_clone, 0, SeccompCmpOp::MaskedEq(thread), thread),
         (libc::SYS_ioctl, 1, SeccompCmpOp::Eq, PAGEMAP_SCAN),
         // Neither the owner of a descriptor nor its signal can be set.
         (libc::SYS_fcntl, 1, SeccompCmpOp::Le, libc::F_GETFL as u64),
@@ -236,6 +223,7 @@ pub(super) fn probe() -> Vec<(String, Option<String>)> {
         ("open a UDP socket", error(UdpSocket::bind("127.0.0.1:0"))),
         ("connect to a local socket", error(UnixStream::connect("/run/dbus/system_bus_socket"))),
         ("start a process", error(Command::new("/bin/true").status())),
+        ("start a thread", error(Builder::new().spawn(|| ()))),
         ("make memory executable", error(map(ProtFlags::EXEC, MapFlags::PRIVATE))),
         ("share memory, which no limit counts", error(map(ProtFlags::WRITE, MapFlags::SHARED))),
     ]

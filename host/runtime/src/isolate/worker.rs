@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream as Socket;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use syrch_core::RoleError;
 use tokio::io::BufReader;
@@ -21,6 +22,7 @@ use crate::cache;
 use crate::capacity::{Capacity, Size};
 use crate::engine::{Ticker, engine};
 use crate::forward;
+use crate::release::ReleaseThread;
 use crate::remote::Remote;
 use crate::session::{Caller, Guest, Session};
 use crate::slices::TimeSlices;
@@ -31,6 +33,8 @@ use crate::wire::{
 
 /// The most threads that run guests.
 const THREADS: usize = 8;
+/// The time that an idle thread of them waits for work: none can take its place.
+const FOREVER: Duration = Duration::from_secs(1 << 32);
 
 /// Serves a host on the standard streams until it is gone.
 pub(crate) fn run_worker() -> io::Result<()> {
@@ -85,15 +89,27 @@ fn prepare(hello: Hello, code: File, socket: &Socket) -> io::Result<Prepared> {
     let ticker = Ticker::start(&engine)?;
     let runtime = Builder::new_multi_thread()
         .worker_threads(threads.min(THREADS))
+        .max_blocking_threads(threads)
+        .thread_keep_alive(FOREVER)
         .enable_io()
         .enable_time()
         .build()?;
+    // No thread can be started later on: those that take over from one which computes, and the one
+    // that frees memory, start now.
+    let started = Arc::new(Barrier::new(threads + 1));
+    for _ in 0..threads {
+        let started = Arc::clone(&started);
+        runtime.spawn_blocking(move || started.wait());
+    }
+    started.wait();
+    let releases = ReleaseThread::default();
+    releases.start();
     sandbox::give_up_calls()?;
     let guest = Guest {
         pre,
         capacity: Capacity::new(Size::for_searches(limits.searches)),
         slices,
-        releases: crate::release::ReleaseThread::default(),
+        releases,
         long_calls: Arc::default(),
         memories: resources.num_memories,
         limits: Arc::new(limits),

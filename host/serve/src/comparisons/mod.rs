@@ -152,14 +152,20 @@ impl Comparisons {
         Ok(running)
     }
 
+    /// Refuses an arm that is no strategy of the server: on a command line, one may be a component.
+    fn check_arms(&self, arms: &[String]) -> Result<(), Problem> {
+        let known = self.program.strategies();
+        match arms.iter().find(|arm| known.iter().all(|(name, _)| name != *arm)) {
+            None => Ok(()),
+            Some(unknown) => Err(Problem::bad_request(format!(
+                "`{unknown}` is no strategy of this server; see /api/v1/suites"
+            ))),
+        }
+    }
+
     async fn check(&self, comparison: &Comparison) -> Result<(), Problem> {
         let Comparison { arms, suite, calls, usd, seconds } = comparison;
-        let known = self.program.strategies();
-        let unknown = arms.iter().find(|arm| known.iter().all(|(name, _)| name != *arm));
-        if let Some(unknown) = unknown {
-            let detail = format!("`{unknown}` is no strategy of this server; see /api/v1/suites");
-            return Err(Problem::bad_request(detail));
-        }
+        self.check_arms(arms)?;
         let is_repeated = arms.iter().enumerate().any(|(at, arm)| arms[..at].contains(arm));
         if !ARMS.contains(&arms.len()) || is_repeated {
             return Err(Problem::bad_request("`arms` are two to four different strategies"));
@@ -232,6 +238,12 @@ impl Comparisons {
         let mut resumed = 0;
         // Of several servers over one database each may have left one; the others stay noted.
         for (noted, note) in unfinished::take::<Comparison>(folder, &self.database) {
+            if let Err(problem) = self.check_arms(&noted.asked.arms) {
+                let run = &noted.run;
+                let why = problem.detail();
+                self.program.warn(&format!("the comparison {run} is not resumed: {why}"));
+                continue;
+            }
             let Ok(running) = self.insert(noted.run) else { break };
             self.spawn(running, Some(note), noted.asked);
             resumed += 1;

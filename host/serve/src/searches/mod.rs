@@ -436,7 +436,8 @@ impl Searches {
             let read = tokio::task::spawn_blocking(move || Journal::read(&path)).await;
             // A journal that cannot be read is refused when it is resumed.
             if let Ok(Ok(journal)) = read {
-                budgets.cost_micros = read_settings(&journal.header)?.budgets.cost_micros;
+                let settings = read_settings(&journal.header, self.host.settings())?;
+                budgets.cost_micros = settings.budgets.cost_micros;
             }
         }
         let (reservation, host) = self.reserve(&budgets)?;

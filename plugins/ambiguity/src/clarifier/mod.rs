@@ -49,9 +49,10 @@ impl Settings {
 
 impl AmbiguityClarifier {
     /// The most unclear task and its score; the first one of several. What an answer of the user's
-    /// cannot mend does not count.
+    /// cannot mend does not count, and neither does a task that the answer was found without.
     fn worst<'a>(&self, graph: &Graph, seen: &'a [Observation]) -> Option<(f64, &'a Observation)> {
         let weights = self.settings.weights();
+        let rests_on = answer_tasks(graph, seen);
         let mut worst: Option<(f64, &Observation)> = None;
         for observation in seen
             .iter()
@@ -59,6 +60,7 @@ impl AmbiguityClarifier {
                 graph.task(&observation.task).is_none_or(|task| task.operation == Operation::Solve)
             })
             .filter(|observation| can_be_mended(observation))
+            .filter(|one| rests_on.as_ref().is_none_or(|ids| ids.contains(&one.task.as_str())))
         {
             let Some(score) = ambiguity_of(&weights, observation) else { continue };
             if worst.is_none_or(|(highest, _)| score > highest) {
@@ -67,6 +69,24 @@ impl AmbiguityClarifier {
         }
         worst
     }
+}
+
+/// The tasks that a found answer rests on; `None` if there is no answer.
+fn answer_tasks<'g>(graph: &'g Graph, seen: &[Observation]) -> Option<Vec<&'g str>> {
+    let ended = seen.iter().rfind(|observation| observation.task == graph.answer)?;
+    if !matches!(ended.ending, Ending::Solved | Ending::Empty) {
+        return None;
+    }
+    let mut ids = vec![graph.answer.as_str()];
+    let mut at = 0;
+    while let Some(id) = ids.get(at) {
+        let parents = graph.task(id).map_or(&[][..], |task| task.depends_on.as_slice());
+        let new: Vec<&str> =
+            parents.iter().map(String::as_str).filter(|parent| !ids.contains(parent)).collect();
+        ids.extend(new);
+        at += 1;
+    }
+    Some(ids)
 }
 
 /// A user cannot answer away a spent budget, a lost database or an endpoint that is down.

@@ -128,6 +128,10 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
         let words = words.split(';').next().unwrap_or_default().trim();
         return (!words.is_empty()).then(|| words.to_owned());
     }
+    // What a plan requires is named in back quotes, too, and is no name that the user wrote.
+    if reason.contains("it lacks ") {
+        return None;
+    }
     let quoted = reason.split('`').skip(1).step_by(2);
     quoted
         .filter(|name: &&str| !name.is_empty() && name.len() <= 64)

@@ -55,6 +55,9 @@ impl SolverRole for Chase {
     }
 }
 
+/// The weight of the model's stated confidence against the agreement, as a number of further draws.
+const CLAIM_WEIGHT: f64 = 2.0;
+
 /// The candidates with one result.
 struct Group {
     /// The places of the members, ascending.
@@ -141,7 +144,7 @@ fn candidate(
     let pairs = contenders.len().saturating_sub(1) as f64;
     Candidate {
         raw_confidence: Some(
-            contenders[group.members[0]].ran.limit(claim(settings, first, group, replied)),
+            contenders[group.members[0]].ran.limit(claim(settings, contenders, group, replied)),
         ),
         score: (pairs > 0.0).then(|| group.standing.points / pairs),
         signals,
@@ -150,13 +153,21 @@ fn candidate(
 }
 
 /// The share of the draws that agree on a result, out of all with a reply; where the result was
-/// compared, the mean of that and the share of comparisons won. A single draw has the confidence
-/// that the model states.
-fn claim(settings: &Settings, first: &Candidate, group: &Group, replied: u32) -> f64 {
+/// compared, the mean of that and the share of comparisons won. The mean confidence that the model
+/// states for them counts as [`CLAIM_WEIGHT`] further draws in the place of one, and is all that a
+/// single draw has.
+fn claim(settings: &Settings, contenders: &[Contender], group: &Group, replied: u32) -> f64 {
+    let members = group.members.iter().map(|place| &contenders[*place].candidate);
+    let stated: Vec<f64> = members.filter_map(|member| member.raw_confidence).collect();
+    let claim = stated.iter().sum::<f64>() / stated.len().max(1) as f64;
     if replied <= 1 {
-        return first.raw_confidence.unwrap_or(settings.unstated);
+        return if stated.is_empty() { settings.unstated } else { claim };
     }
-    let agreement = f64::from(group.size) / f64::from(replied);
+    let size = f64::from(group.size);
+    let agreement = match stated.is_empty() {
+        true => size / f64::from(replied),
+        false => (size - 1.0 + CLAIM_WEIGHT * claim) / (f64::from(replied) - 1.0 + CLAIM_WEIGHT),
+    };
     group.standing.share().map_or(agreement, |share| f64::midpoint(agreement, share))
 }
 

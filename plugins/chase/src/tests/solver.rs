@@ -31,6 +31,18 @@ fn equal_results_are_agreement() {
     assert_eq!(count_requests(&host, &Purpose::Select), 0);
 }
 
+/// As under `consistency`: (agreeing − 1 + 2·claim) / (draws − 1 + 2).
+#[test]
+fn what_the_model_states_counts_beside_the_agreement() {
+    let mut host = FakeHost::default();
+    for _ in 0..5 {
+        host.model.reply_sql("SELECT 1", Some(0.6));
+    }
+    database(&mut host);
+    let found = solve_candidates(&host, direct(5))[0].raw_confidence.unwrap();
+    assert!((found - 5.2 / 6.0).abs() < 1e-9, "{found}");
+}
+
 #[test]
 fn a_draw_without_rivals_claims_no_agreement() {
     let host = draws(&["SELECT 1"]);

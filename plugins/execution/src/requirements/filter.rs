@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use syrch_plugin::words::{naming_stems, stems};
 
 use super::comparisons::{self, Comparison, Operator};
-use super::{Seen, moment};
+use super::{Seen, moment, symbols};
 
 /// Words of a condition that are neither a column nor a value.
 const OPERATORS: &[&str] = &[
@@ -20,13 +20,19 @@ const SAID_OTHERWISE: &[&str] = &["true", "false", "yes", "no", "null", "0", "1"
 /// Returns true if the statement meets the condition; `None` if the condition states nothing
 /// comparable.
 pub(crate) fn is_met(condition: &str, seen: &Seen) -> Option<bool> {
-    if is_contradicted(condition, seen) {
+    let required = comparisons::read(&symbols::write_operators(condition));
+    if is_contradicted(&required, seen) {
         return Some(false);
     }
     let mut parts = Parts::read(condition);
     parts.values.retain(|value| !SAID_OTHERWISE.contains(&value.trim().to_lowercase().as_str()));
     if !parts.values.is_empty() {
-        return Some(parts.values.iter().all(|value| has_value(value, seen)));
+        return Some(
+            parts
+                .values
+                .iter()
+                .all(|value| has_value(value, seen) || has_bound(value, &required, seen)),
+        );
     }
     let words: BTreeSet<String> = naming_stems(&parts.words);
     if words.is_empty() {
@@ -43,8 +49,7 @@ pub(crate) fn is_met(condition: &str, seen: &Seen) -> Option<bool> {
 
 /// Returns true if the statement compares a column with a literal as the condition does, and always
 /// by an operator that says something else.
-fn is_contradicted(condition: &str, seen: &Seen) -> bool {
-    let required = comparisons::read(condition);
+fn is_contradicted(required: &[Comparison], seen: &Seen) -> bool {
     required.iter().filter(|one| one.is_certain).any(|one| {
         let verdicts: Vec<bool> = seen
             .comparisons
@@ -59,14 +64,7 @@ fn is_contradicted(condition: &str, seen: &Seen) -> bool {
 /// another literal.
 fn agrees(required: &Comparison, found: &Comparison) -> Option<bool> {
     use Operator::{AtLeast, AtMost, Equal, Less, More, NotEqual, NotNull, Null};
-    fn only_digits(name: &str) -> String {
-        name.chars().filter(char::is_ascii_digit).collect::<String>()
-    }
-    let column = stems(&required.column);
-    let is_same_column = !column.is_empty()
-        && column.is_subset(&stems(&found.column))
-        && only_digits(&required.column) == only_digits(&found.column);
-    if !is_same_column {
+    if !is_same_column(required, found) {
         return None;
     }
     match (required.operator, found.operator) {
@@ -95,6 +93,42 @@ fn agrees(required: &Comparison, found: &Comparison) -> Option<bool> {
         _ if wanted != literal || found.operator == NotEqual => None,
         Less | AtMost => Some(matches!(found.operator, Less | AtMost)),
         _ => Some(matches!(found.operator, More | AtLeast)),
+    }
+}
+
+fn is_same_column(required: &Comparison, found: &Comparison) -> bool {
+    fn only_digits(name: &str) -> String {
+        name.chars().filter(char::is_ascii_digit).collect::<String>()
+    }
+    let column = stems(&required.column);
+    !column.is_empty()
+        && column.is_subset(&stems(&found.column))
+        && only_digits(&required.column) == only_digits(&found.column)
+}
+
+/// Returns true if the statement has the bound that is required at a day in other words: on or
+/// after a day is after the day before.
+fn has_bound(value: &str, required: &[Comparison], seen: &Seen) -> bool {
+    let value = value.trim().to_lowercase();
+    required.iter().filter(|one| one.literal == value).any(|one| {
+        let bound = bound(one);
+        bound.is_some()
+            && seen
+                .comparisons
+                .iter()
+                .any(|found| is_same_column(one, found) && self::bound(found) == bound)
+    })
+}
+
+/// The first day within a lower bound, or behind an upper one, and true for a lower one.
+fn bound(comparison: &Comparison) -> Option<(i64, bool)> {
+    let day = moment::day_number(&comparison.literal)?;
+    match comparison.operator {
+        Operator::AtLeast => Some((day, true)),
+        Operator::More => Some((day + 1, true)),
+        Operator::Less => Some((day, false)),
+        Operator::AtMost => Some((day + 1, false)),
+        _ => None,
     }
 }
 

@@ -9,6 +9,7 @@ mod comparisons;
 mod filter;
 mod moment;
 mod seen;
+mod symbols;
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::requirements::{Requirements, range_words};
@@ -24,8 +25,19 @@ const NAMED: usize = 120;
 pub(crate) struct Lack {
     /// The name of the requirement, such as a filter with its condition.
     pub(crate) what: String,
-    /// True if the statement is considered wrong without it.
-    pub(crate) is_grave: bool,
+    /// The weight of its absence.
+    pub(crate) weight: Weight,
+}
+
+/// The weight of a lack; a greater one is worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Weight {
+    /// The score is lower.
+    Slight,
+    /// The statement is in doubt.
+    Doubtful,
+    /// The statement is wrong.
+    Grave,
 }
 
 /// Finds the requirements of the task that the statement does not meet; none if the statement
@@ -42,15 +54,17 @@ pub(crate) fn find_lacks(
     }
 }
 
-/// Missing metrics, aggregations, filters and times are grave; dimensions, grain and tables, which
-/// a planner states less surely, are not. A statement that reads the result of an earlier task may
-/// have all of it from there, so that nothing is grave.
+/// Missing metrics, aggregations, filters and times are grave. Dimensions, grain and tables, which
+/// a planner states less surely, are not, but without a dimension that is a column the statement is
+/// in doubt. A metric that is no column is computed, and its aggregation is enough. A statement
+/// that reads the result of an earlier task may have all of it from there, so that all is slight.
 fn lacks(required: &Requirements, seen: &Seen) -> Vec<Lack> {
+    use Weight::{Doubtful, Grave, Slight};
     let mut lacks: Vec<Lack> = Vec::new();
-    let mut require = |is_met: bool, is_grave: bool, kind: &str, name: &str| {
+    let mut require = |is_met: bool, weight: Weight, kind: &str, name: &str| {
         let lack = Lack {
             what: format!("the {kind} `{}`", line(name, NAMED)),
-            is_grave: is_grave && !seen.reads_tasks,
+            weight: if seen.reads_tasks { Weight::Slight } else { weight },
         };
         if !is_met && !lacks.contains(&lack) {
             lacks.push(lack);
@@ -67,25 +81,29 @@ fn lacks(required: &Requirements, seen: &Seen) -> Vec<Lack> {
     };
     let of_all = required.aggregation.iter().map(|aggregation| (aggregation, only));
     for metric in &required.metrics {
-        require(seen.names(&metric.name), true, "metric", &metric.name);
+        let is_computed = metric.aggregation.as_ref().is_some_and(|aggregation| {
+            !seen.is_column(&metric.name) && seen.calls(aggregation, &metric.name)
+        });
+        require(seen.names(&metric.name) || is_computed, Grave, "metric", &metric.name);
     }
     for (aggregation, metric) in aggregations.chain(of_all) {
-        require(seen.aggregates(aggregation, metric), true, "aggregation", aggregation);
+        require(seen.aggregates(aggregation, metric), Grave, "aggregation", aggregation);
     }
     for condition in &required.filters {
-        require(filter::is_met(condition, seen) != Some(false), true, "filter", condition);
+        require(filter::is_met(condition, seen) != Some(false), Grave, "filter", condition);
     }
     if let Some(range) = &required.time_range {
-        require(moment::is_met(range, seen), true, "time range", &range_words(range));
+        require(moment::is_met(range, seen), Grave, "time range", &range_words(range));
     }
     for dimension in &required.dimensions {
-        require(seen.names(dimension), false, "dimension", dimension);
+        let weight = if seen.is_column(dimension) { Doubtful } else { Slight };
+        require(seen.names(dimension), weight, "dimension", dimension);
     }
     if let Some(grain) = &required.grain {
-        require(seen.has_grain(grain), false, "grain", grain);
+        require(seen.has_grain(grain), Slight, "grain", grain);
     }
     for table in &required.tables {
-        require(seen.reads(table), false, "table", table);
+        require(seen.reads(table), Slight, "table", table);
     }
     lacks
 }
@@ -152,7 +170,11 @@ mod tests {
         let profile = FakeRows::new(shown, Vec::new()).handle().profile();
         let found = lacks(&Requirements::read(&required), &Seen::new(&catalog(), &facts, &profile));
         fn grave(lack: &Lack) -> &str {
-            if lack.is_grave { "!" } else { "" }
+            match lack.weight {
+                Weight::Grave => "!",
+                Weight::Doubtful => "?",
+                Weight::Slight => "",
+            }
         }
         found.iter().map(|lack| format!("{}{}", lack.what, grave(lack))).collect()
     }
@@ -167,9 +189,16 @@ mod tests {
             lacking_in("SELECT SUM(p) AS revenues FROM o", require(), &[], &["sum"], &[], &["n"])
                 .is_empty()
         );
+        let column = json!({ "metrics": [{ "name": "total price", "aggregation": "sum" }] });
         assert_eq!(
-            lacking(require(), &["orders.id"], &["sum"], &[], &["n"]),
-            ["the metric `total revenue`!"]
+            lacking(column, &["orders.id"], &["sum"], &[], &["n"]),
+            ["the metric `total price`!"]
+        );
+        // What is no column is computed.
+        assert!(lacking(require(), &["orders.id"], &["sum"], &[], &["n"]).is_empty());
+        assert_eq!(
+            lacking(require(), &["orders.id"], &["avg"], &[], &["n"]),
+            ["the metric `total revenue`!", "the aggregation `sum`!"]
         );
         assert_eq!(
             lacking(require(), &["orders.totalPrice"], &["avg"], &[], &["revenue"]),
@@ -177,7 +206,8 @@ mod tests {
             "what was added up before needs no function"
         );
         // `revenue` within a longer word is no name.
-        assert_eq!(lacking(require(), &["orders.revenuesharing"], &["sum"], &[], &["n"]).len(), 1);
+        let plain = json!({ "metrics": ["revenue"] });
+        assert_eq!(lacking(plain, &["orders.revenuesharing"], &["sum"], &[], &["n"]).len(), 1);
         let number = json!({ "metrics": [{ "name": "number of orders", "aggregation": "count" }] });
         assert!(lacking(number.clone(), &[], &["count"], &[], &["n"]).is_empty());
         assert_eq!(
@@ -351,6 +381,10 @@ mod tests {
             ("country <> 'France'", "country = 'France'"),
             ("country = 'France'", "NOT country = 'France'"),
             ("country = 'France'", "country NOT IN ('France')"),
+            ("country is not France", "country = 'France'"),
+            ("salary at least 50", "salary < 50"),
+            ("salary is less than 50", "salary > 50"),
+            ("ordered >= '2020-01-01'", "ordered < '2020-01-01'"),
         ] {
             assert!(lacks(filter, condition), "{filter} by {condition}");
         }
@@ -371,6 +405,11 @@ mod tests {
             ("country = 'France'", "country LIKE '%France%'"),
             ("country = 'France'", "LOWER(country) = 'france'"),
             ("ordered >= '2014-01-01'", "strftime('%Y', ordered) = '2014'"),
+            ("country is not France", "country <> 'France'"),
+            ("ordered >= '2020-01-01'", "ordered > '2019-12-31'"),
+            ("ordered < '2020-03-01'", "ordered <= '2020-02-29'"),
+            ("ordered > '2019-12-31'", "ordered >= '2020-01-01'"),
+            ("ordered after 2019-12-31", "ordered >= '2020-01-01'"),
         ] {
             assert!(!lacks(filter, condition), "{filter} by {condition}");
         }
@@ -382,7 +421,7 @@ mod tests {
             json!({ "dimensions": ["country"], "grain": "month", "tables": ["main.customers"] });
         assert_eq!(
             lacking(required.clone(), &["orders.id"], &[], &[], &["n"]),
-            ["the dimension `country`", "the grain `month`", "the table `main.customers`"]
+            ["the dimension `country`?", "the grain `month`", "the table `main.customers`"]
         );
         assert_eq!(
             lacking(required, &["orders.ordered", "customers.country"], &[], &[], &["n"]),
@@ -397,6 +436,9 @@ mod tests {
         let required =
             Requirements::read(&json!({ "filters": ["year = 2014"], "metrics": ["revenue"] }));
         let found = lacks(&required, &Seen::new(&catalog(), &facts, &Profile::default()));
-        assert!(found.len() == 2 && found.iter().all(|lack| !lack.is_grave), "{found:?}");
+        assert!(
+            found.len() == 2 && found.iter().all(|lack| lack.weight == Weight::Slight),
+            "{found:?}"
+        );
     }
 }

@@ -90,3 +90,17 @@ pub(crate) fn names_year(literal: &str, year: u32) -> bool {
     let wanted = year.to_string();
     numbers.any(|number| number == wanted || (number.len() == 8 && number.starts_with(&wanted)))
 }
+
+/// The number of a day such as `2014-01-31`, with or without a time behind it, such that the next
+/// day has the next number.
+pub(super) fn day_number(text: &str) -> Option<i64> {
+    let mut parts = text.get(..10)?.split('-').map(|part| part.parse::<i64>().ok());
+    let year = parts.next()??;
+    let month = parts.next()??;
+    let day = parts.next()??;
+    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day) && parts.next().is_none();
+    // The year begins in March, so that its last day is that of February.
+    let year = if month < 3 { year - 1 } else { year };
+    let days = (153 * ((month + 9) % 12) + 2) / 5 + day;
+    is_day.then_some(365 * year + year / 4 - year / 100 + year / 400 + days)
+}

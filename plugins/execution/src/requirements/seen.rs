@@ -96,6 +96,8 @@ pub(crate) struct Seen {
     has_quotient: bool,
     pub(crate) comparisons: Vec<Comparison>,
     tables: Vec<String>,
+    /// The stems of the names of each column in the catalog.
+    columns: Vec<BTreeSet<String>>,
     /// The texts of literals, trimmed and in lower case.
     pub(crate) literals: Vec<String>,
     is_ordered: bool,
@@ -131,6 +133,12 @@ impl Seen {
                 || facts.skeleton.to_ascii_lowercase().contains(" div "),
             comparisons: comparisons::read(&facts.normalized),
             tables: facts.tables.clone(),
+            columns: catalog
+                .tables
+                .iter()
+                .flat_map(|table| &table.columns)
+                .map(|column| stems(&column.name))
+                .collect(),
             literals: facts
                 .literals
                 .iter()
@@ -146,6 +154,19 @@ impl Seen {
     /// it is computed.
     pub(crate) fn names(&self, name: &str) -> bool {
         naming_stems(name).iter().all(|stem| COMPUTED.contains(&stem.as_str()) || self.has(stem))
+    }
+
+    /// Returns true if a column of the catalog has all words of a name, besides those that say how
+    /// it is computed.
+    pub(crate) fn is_column(&self, name: &str) -> bool {
+        let mut wanted = naming_stems(name);
+        wanted.retain(|stem| !COMPUTED.contains(&stem.as_str()));
+        !wanted.is_empty() && self.columns.iter().any(|column| wanted.is_subset(column))
+    }
+
+    /// Returns true if it calls something and computes that aggregation of a metric.
+    pub(crate) fn calls(&self, aggregation: &str, metric: &str) -> bool {
+        !self.functions.is_empty() && self.aggregates(aggregation, Some(metric))
     }
 
     /// Returns true if a word is one of its names, as it stands or without an ending.

@@ -37,6 +37,21 @@ fn the_most_common_result_wins_and_a_failed_try_is_dropped() {
     assert_eq!(host.model.requests()[6].subjects, ["BAD 2"]);
 }
 
+/// As under `consistency`: (agreeing − 1 + 2·claim) / (voters − 1 + 2).
+#[test]
+fn what_the_model_states_counts_beside_the_votes() {
+    for (stated, confidence) in [(0.6, 5.2 / 6.0), (0.95, 5.9 / 6.0), (0.0, 4.0 / 6.0)] {
+        let mut host = FakeHost::default();
+        for _ in 0..5 {
+            let written = json!({ "sql": "SELECT 1", "confidence": stated });
+            host.model.script(&Purpose::Generate, Ok(reply("", Some(&written))));
+        }
+        database(&mut host);
+        let found = solve_candidates(&host, votes(5))[0].raw_confidence.unwrap();
+        assert!((found - confidence).abs() < 1e-9, "{stated}: {found}");
+    }
+}
+
 #[test]
 fn the_earliest_of_equally_common_results_wins() {
     let mut host = FakeHost::default();

@@ -111,7 +111,7 @@ async fn a_model_of_the_program_is_a_model_like_any_other() {
         (journal.header.settings["model"]["own"].as_str(), journal.header.models[0].as_str()),
         (Some("writer"), "writer-1")
     );
-    let recorded = read_settings(&journal.header).unwrap();
+    let recorded = read_settings(&journal.header, &Settings::default()).unwrap();
     let unopened = Host::open(recorded, &Silent).await.err();
     assert!(matches!(unopened, Some(Error::Config(_))), "{unopened:?}");
     let replaying = Host::of_journal(&journal.header, &Settings::default(), &Silent).await.unwrap();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use syrch::lock::Signer;
+use syrch::syrch_core::Grants;
 use syrch_projects::PublicKey;
 
 use super::locked::{self, GrantArgs, RegistryArgs};
@@ -57,8 +58,12 @@ impl Run for AddArgs {
             let message = format!("another key was pinned for `{name}` meanwhile");
             return Err(Failure::new(Exit::Denied, message).hint("run the command again"));
         }
-        // An update is granted what the plugin had: what it asks for beyond has to be named.
-        new.granted = old.as_ref().map_or(&new.wanted, |old| &old.granted).clone();
+        // A new plugin is granted its ports, and an update what the plugin had: what it asks for
+        // beyond has to be named.
+        new.granted = match &old {
+            Some(old) => old.granted.clone(),
+            None => Grants::for_ports(new.wanted.ports.iter().map(String::as_str)),
+        };
         self.grants.change(&new.wanted, &mut new.granted, old.is_none())?;
         let lines = locked::describe(&name, old.as_ref(), &new);
         context.console.clear();

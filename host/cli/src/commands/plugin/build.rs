@@ -9,7 +9,7 @@ use super::sheet::{roles, sheet};
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::Outcome;
-use crate::sink::{Format, Grid};
+use crate::sink::{Format, Grid, terminal};
 
 #[derive(Args)]
 pub(crate) struct BuildArgs {
@@ -50,11 +50,9 @@ pub(super) fn line(finished: &Finished) -> String {
     let imports =
         if plugin.imports.is_empty() { "no ports".to_owned() } else { plugin.imports.join(", ") };
     let kib = plugin.bytes.div_ceil(1024);
-    format!(
-        "{}: {kib} KiB, {} with {imports}, {seconds:.1} s",
-        path.display(),
-        roles(plugin).join(", ")
-    )
+    let roles = roles(plugin).join(", ");
+    let path = path.display().to_string();
+    format!("{}: {kib} KiB, {roles} with {imports}, {seconds:.1} s", terminal::line(&path))
 }
 
 /// The same as the document `syrch.build/1`.

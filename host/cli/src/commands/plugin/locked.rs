@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use syrch::files;
-use syrch::lock::{Lock, Locked};
+use syrch::lock::{Lock, Locked, Staged};
 use syrch::plugins::{self, Inspection};
 use syrch::settings::PluginSource;
 use syrch::syrch_core::text::escape::escape_quotation;
@@ -87,22 +86,6 @@ impl RegistryArgs {
         let path = self.auth_file.clone().or(usual);
         let read = path.map(|path| Credentials::read(&path, reference)).transpose()?;
         Ok(read.flatten())
-    }
-}
-
-/// A component in the store under a name of its own, which is removed unless it is added.
-pub(super) struct Staged(PathBuf);
-
-impl Staged {
-    /// The path of the component until it is added.
-    pub(super) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        drop(std::fs::remove_file(&self.0));
     }
 }
 
@@ -203,14 +186,10 @@ pub(super) async fn stage(
     package: &Package,
     source: &Path,
 ) -> Outcome<(Inspection, Staged)> {
-    let store = lock(context)?.store();
-    let staged = Staged(store.join(format!(".{}.part.wasm", std::process::id())));
-    files::make_folder(&store)
-        .and_then(|()| files::replace(&staged.0, &package.component))
-        .map_err(|error| Failure::config(format!("`{}`: {error}", store.display())))?;
-    let found = inspect_plugin(context, &PluginSource::File(staged.0.clone())).await;
+    let staged = lock(context)?.stage(&package.component)?;
+    let found = inspect_plugin(context, &PluginSource::File(staged.path().to_owned())).await;
     let found = found.map_err(|mut failure| {
-        let staged = staged.0.display().to_string();
+        let staged = staged.path().display().to_string();
         failure.message = failure.message.replace(&staged, &source.display().to_string());
         failure
     })?;

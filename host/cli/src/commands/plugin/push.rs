@@ -7,6 +7,7 @@ use serde_json::json;
 use syrch_projects::{Package, Reference};
 
 use super::locked::{self, RegistryArgs};
+use super::signed::BundleArgs;
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::Outcome;
@@ -32,8 +33,9 @@ impl Run for PushArgs {
     async fn run(self, context: Context) -> Outcome {
         let reference: Reference = self.address.parse()?;
         let package = Package::read(&self.source)?;
-        // Nobody could add one that is no plugin, or whose signature is wrong.
+        // Nobody could add one that is no plugin, or whose signature or bundle is wrong.
         locked::check_signature(&package.name, &package, None, None)?;
+        BundleArgs::default().check(&package.name, &package, None)?;
         let (found, _staged) = locked::stage(&context, &package, &self.source).await?;
         let credentials = self.registry.credentials(&context, &reference)?;
         let manifest = syrch_projects::push(&package, &reference, credentials).await?;

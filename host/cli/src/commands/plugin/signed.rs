@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 const LONGEST: u64 = 1 << 20;
 
 // The signer whose bundle of Sigstore stands beside the component, in FILE.sigstore.json.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct BundleArgs {
     /// The public key by which its bundle of Sigstore, FILE.sigstore.json, has to be signed, as
     /// cosign writes it: whatever takes its place has to be signed by it, too

@@ -46,6 +46,9 @@ pub(crate) enum TraceCommand {
         /// Ask no database either, and print exactly what the run printed, or fail
         #[arg(long)]
         strict: bool,
+        /// The file of a plugin of the run that you have not added. May be given several times
+        #[arg(long, value_name = "FILE")]
+        trust: Vec<PathBuf>,
     },
     /// Lay two searches of one question side by side
     #[command(after_help = Exit::help())]
@@ -68,9 +71,12 @@ pub(crate) enum TraceCommand {
 impl Run for TraceCommand {
     const ENDS_INTERRUPTS: bool = true;
 
-    async fn run(self, context: Context) -> Outcome {
+    async fn run(self, mut context: Context) -> Outcome {
         match self {
-            TraceCommand::Replay { run, strict } => replay::run(context, &run, strict).await,
+            TraceCommand::Replay { run, strict, trust } => {
+                context.config.effective.settings.trust.extend(trust);
+                replay::run(context, &run, strict).await
+            }
             other => draw(&context, other),
         }
     }

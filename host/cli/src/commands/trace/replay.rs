@@ -46,7 +46,7 @@ async fn search_again(mut context: Context, run: &str) -> Outcome {
         );
         return Err(syrch::Error::Unfit(message).into());
     }
-    let mut settings = read_settings(&journal.header)?;
+    let mut settings = read_settings(&journal.header, &context.config.effective.settings)?;
     if settings.model.embeddings.is_some() {
         let run = &journal.header.run;
         return Err(syrch::Error::Unfit(format!(
@@ -67,9 +67,6 @@ async fn search_again(mut context: Context, run: &str) -> Outcome {
     settings.budgets.cpu = today.budgets.cpu;
     settings.budgets.log_bytes = today.budgets.log_bytes;
     settings.policy.max_parallel = settings.policy.max_parallel.min(64);
-    settings.compile.clone_from(&today.compile);
-    settings.lock.clone_from(&today.lock);
-    settings.audit.clone_from(&today.audit);
     settings.cache.clone_from(&today.cache);
     settings.journal.clone_from(&today.journal);
     settings.retrieval.clone_from(&today.retrieval);
@@ -79,6 +76,7 @@ async fn search_again(mut context: Context, run: &str) -> Outcome {
     context.config.effective.settings = settings;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let host = Host::open(context.config.effective.settings.clone(), watch.as_ref()).await?;
+    let host = host.as_in_run(&journal.header);
     if host.knowledge() != known.as_deref() {
         context
             .console

@@ -104,7 +104,7 @@ async fn a_run_is_repeated_from_its_journal_without_the_recording() {
     let path =
         std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
     let journal = Journal::read(&path).unwrap();
-    assert_eq!(read_settings(&journal.header).unwrap().seed, 5);
+    assert_eq!(read_settings(&journal.header, &settings).unwrap().seed, 5);
     let host = Host::of_journal(&journal.header, &settings, &Silent).await.unwrap();
     let again = host.replay(journal, std::sync::Arc::new(Silent)).await.unwrap();
     assert_eq!(again.document, live.document);

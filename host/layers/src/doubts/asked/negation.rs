@@ -193,11 +193,10 @@ impl Asked<'_> {
         asked.windows(2).any(|pair| PER.contains(&pair[0]) && !things.contains(&stem(pair[1])))
     }
 
-    /// Rows that are left out where the question leaves out nothing.
+    /// Rows that are left out where the question leaves out nothing, and names what they have.
     fn find_left_out(&self) -> Option<String> {
-        let normalized = self.facts.normalized.as_str();
+        let (part, query) = self.find_excluded_query()?;
         let is_english = self.question.first().is_some_and(|first| ASKING.contains(&first));
-        let part = PARTS.iter().find(|part| normalized.contains(**part))?;
         let asked: Vec<&str> = self.question.words().collect();
         let things: Vec<String> =
             self.list_things().iter().flat_map(|thing| stems(&thing.name)).collect();
@@ -208,24 +207,30 @@ impl Asked<'_> {
                 || PREFIXES.iter().any(|prefix| word.starts_with(prefix))
                 || ["less", "free"].iter().any(|end| word.ends_with(end))
         });
-        if !is_english || says_so || !self.facts.tasks.is_empty() {
+        let mut nouns = list_nouns(query);
+        nouns.retain(|noun| !things.contains(noun));
+        let is_named = asked.iter().any(|word| nouns.contains(&stem(word)));
+        if !is_english || says_so || !is_named {
             return None;
         }
         let part = part.trim_end_matches("SELECT").trim_end_matches(['(', ' ']);
         Some(format!("the question leaves nothing out, and the statement does so by {part}"))
     }
 
+    /// The first query of rows that the statement leaves out, and the part of the statement before
+    /// it.
+    fn find_excluded_query(&self) -> Option<(&'static str, &str)> {
+        PARTS.into_iter().filter(|_| self.facts.tasks.is_empty()).find_map(|part| {
+            let (_, rest) = self.facts.normalized.split_once(part)?;
+            Some((part, inner_query(rest)))
+        })
+    }
+
     /// Rows of a number that the question does not have, where it leaves out what has any:
     /// `products that were never rated` by `NOT IN (SELECT … WHERE rating = 5)`.
     fn find_other_number(&self) -> Option<String> {
-        if !self.facts.tasks.is_empty() {
-            return None;
-        }
-        let query = PARTS.iter().find_map(|part| {
-            let (_, rest) = self.facts.normalized.split_once(part)?;
-            Some(inner_query(rest))
-        })?;
-        let parts: Vec<&str> = query.split([' ', '(', ')', ',']).collect();
+        let (_, query) = self.find_excluded_query()?;
+        let parts: Vec<&str> = split_parts(query).collect();
         let (column, value) = parts.windows(3).find_map(|three| match three {
             [column, "=", value] => Some((*column, *value)),
             _ => None,
@@ -233,8 +238,7 @@ impl Asked<'_> {
         let is_key = column.to_lowercase().trim_end_matches('"').ends_with("id");
         let is_number = value.parse::<u32>().is_ok_and(|value| value > 1);
         let is_named = self.question.words().any(|word| number(word).is_some());
-        let tables = parts.windows(2).filter(|pair| ["FROM", "JOIN"].contains(&pair[0]));
-        let mut nouns: Vec<String> = tables.flat_map(|pair| stems(pair[1])).collect();
+        let mut nouns = list_nouns(query);
         nouns.extend(words(column).last().map(|word| stem(word)));
         if is_key || !is_number || is_named || !self.ends_with_none(&nouns) {
             return None;
@@ -294,6 +298,18 @@ impl Asked<'_> {
                         && self.has_one(between, table)
                 }))
     }
+}
+
+/// The words of a statement in canonical spelling.
+fn split_parts(query: &str) -> impl Iterator<Item = &str> {
+    query.split([' ', '(', ')', ','])
+}
+
+/// The stems of the names of a query's tables.
+fn list_nouns(query: &str) -> Vec<String> {
+    let parts: Vec<&str> = split_parts(query).collect();
+    let tables = parts.windows(2).filter(|pair| ["FROM", "JOIN"].contains(&pair[0]));
+    tables.flat_map(|pair| stems(pair[1])).collect()
 }
 
 /// The text up to the parenthesis that closes it.

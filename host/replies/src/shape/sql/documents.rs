@@ -4,6 +4,10 @@ use serde_json::{Map, Value};
 use syrch_core::Limits;
 
 use super::code::{from_blocks, from_code, from_prose};
+use super::keys::{
+    ARGUMENT_KEYS, is_aside, is_final, is_last, is_named, is_reject, names_statement, plain_key,
+};
+use super::verdict::{Verdict, is_chosen, says_something, verdict};
 use super::{Found, MAX_FOUND, leave_out};
 use crate::shape::confidence;
 use crate::shape::document::{documents, strict, unclosed, with_brackets};
@@ -12,52 +16,6 @@ use crate::shape::prose::fences;
 use crate::shape::thinking::without_thinking;
 use crate::statement::{Reader, Standing, looks_like_query};
 
-/// Keys of a JSON reply that may hold the statement, in lower case and without signs between their
-/// words.
-const SQL_KEYS: [&str; 8] = [
-    "sql",
-    "query",
-    "sqlquery",
-    "statement",
-    "sqlstatement",
-    "finalsql",
-    "finalquery",
-    "correctedsql",
-];
-/// Keys under which a document says that it has no answer.
-const DENIALS: [&str; 3] = ["error", "refusal", "cannotanswer"];
-/// Words of keys whose values are no answers.
-const ASIDES: [&str; 27] = [
-    "analysis",
-    "attempt",
-    "avoid",
-    "bad",
-    "comment",
-    "discarded",
-    "draft",
-    "example",
-    "explanation",
-    "failed",
-    "incorrect",
-    "invalid",
-    "note",
-    "notes",
-    "old",
-    "original",
-    "previous",
-    "question",
-    "rationale",
-    "reason",
-    "reasoning",
-    "rejected",
-    "step",
-    "steps",
-    "thinking",
-    "thoughts",
-    "wrong",
-];
-/// Keys under which a call of a tool has its arguments.
-const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
 /// Values of a document that are examined at most.
 const MAX_VALUES: usize = 256;
 /// Documents and texts within each other that are read at most.
@@ -148,8 +106,8 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// The statements in a value: those under [`SQL_KEYS`], else those in the values below it.
-    /// `is_call`: it has the arguments of a tool.
+    /// The statements in a value: those under the keys of statements, else those in the values
+    /// below it. `is_call`: it has the arguments of a tool.
     fn read_value(
         &mut self,
         value: &Value,
@@ -190,32 +148,70 @@ impl<'a> Reading<'a> {
         reader: &mut Reader,
         found: &mut Vec<Found>,
     ) {
-        let before = found.len();
-        let is_denied = entry(object, &DENIALS)
-            .and_then(Value::as_str)
-            .is_some_and(|why| !["", "none", "null", "no"].contains(&plain_key(why).as_str()));
-        if is_denied {
+        let verdict = verdict(object);
+        if verdict == Verdict::Denied {
             return;
         }
-        match entry(object, &SQL_KEYS) {
-            Some(Value::String(text)) => {
-                found.extend(self.read_statements(&without_thinking(text), reader));
+        let before = found.len();
+        let mut named = object.iter().filter(|(key, _)| is_named(key)).map(|(_, value)| value);
+        let sql = named.find(|sql| !sql.is_array() && !sql.is_object());
+        let mut plain = match sql {
+            Some(Value::String(text)) => self.read_statements(&without_thinking(text), reader),
+            _ => Vec::new(),
+        };
+        let is_answered = sql.is_some_and(|sql| !sql.is_string()) || !plain.is_empty();
+        let mut last = Vec::new();
+        let mut is_open = false;
+        for (key, value) in object {
+            let is_final = is_final(key);
+            let is_only_final = is_answered || is_aside(key);
+            if is_only_final && !is_final && (is_reject(key) || value.is_string()) {
+                continue;
             }
-            Some(Value::Array(_) | Value::Object(_)) | None => {}
-            Some(_) => return,
+            let mut inside = Vec::new();
+            match value.as_str().filter(|_| is_final && names_statement(key)) {
+                Some(text) => {
+                    inside = self.read_statements(&without_thinking(text), reader);
+                    is_open |= inside.is_empty() && says_something(value);
+                }
+                None => {
+                    let is_call = is_call
+                        || is_final
+                        || is_named(key)
+                        || ARGUMENT_KEYS.contains(&plain_key(key).as_str());
+                    self.read_value(value, is_call, reader, &mut inside);
+                }
+            }
+            if is_final {
+                inside.iter_mut().for_each(|one| one.mark = Mark::Final);
+            }
+            let (finals, others): (Vec<Found>, Vec<Found>) =
+                inside.into_iter().partition(|one| one.mark == Mark::Final);
+            match is_last(key) {
+                true => last.extend(finals),
+                false => found.extend(finals),
+            }
+            plain.extend(others.into_iter().filter(|_| !is_only_final));
         }
-        if found.len() == before {
-            for (key, value) in object.iter().filter(|(key, _)| !is_aside(key)) {
-                self.read_value(
-                    value,
-                    is_call
-                        || [ARGUMENT_KEYS.as_slice(), &SQL_KEYS]
-                            .iter()
-                            .any(|keys| keys.contains(&plain_key(key).as_str())),
-                    reader,
-                    found,
-                );
+        // One that is called final replaces corrections, and both what they correct.
+        if !last.is_empty() {
+            found.truncate(before);
+            found.extend(last);
+        }
+        let is_corrected = found.len() > before;
+        let is_about_other = !plain.is_empty() || object.iter().any(is_draft);
+        if !is_corrected {
+            found.extend(plain);
+        }
+        if !is_corrected || !is_about_other {
+            if verdict == Verdict::Refused {
+                found.truncate(before);
             }
+            let is_doubted = verdict == Verdict::Doubted || is_open;
+            found[before..].iter_mut().for_each(|one| one.is_doubted |= is_doubted);
+        }
+        if is_chosen(object) {
+            found[before..].iter_mut().for_each(|one| one.mark = Mark::Final);
         }
         let confidence = match entry(object, &["confidence"]) {
             Some(Value::Number(number)) => {
@@ -227,7 +223,7 @@ impl<'a> Reading<'a> {
         found[before..].iter_mut().for_each(|one| one.confidence = confidence.or(one.confidence));
     }
 
-    /// The statements that the value of a key of [`SQL_KEYS`] holds, fenced or bare.
+    /// The statements that the value of a key of a statement holds, fenced or bare.
     fn read_statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
         let found = from_blocks(text, reader);
         if !found.is_empty() {
@@ -260,16 +256,29 @@ fn is_answered_by_document(text: &str, depth: usize) -> bool {
     }) || documents(text, depth).iter().any(|(_, value)| declines(value))
 }
 
-/// Returns true if a document has a key for a statement, and no statement under it.
+/// Returns true if a document has a key for a statement and no statement under it, or takes it
+/// back.
 fn declines(value: &Value) -> bool {
-    let sql = value.as_object().and_then(|object| entry(object, &SQL_KEYS));
-    sql.is_some_and(|sql| sql.is_null() || sql.as_str().is_some_and(|text| text.trim().is_empty()))
+    let Some(object) = value.as_object() else { return false };
+    has_no_answer(value)
+        || object.keys().any(|key| is_named(key)) && verdict(object) >= Verdict::Refused
 }
 
-/// Returns true for a key of what a document says besides its answer: a draft, what is wrong, why.
-fn is_aside(key: &str) -> bool {
-    let words = key.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.into_iter().any(|word| ASIDES.contains(&word.as_str()))
+/// Returns true if a document has nothing under a key for a statement, or says that there is no
+/// answer.
+pub(super) fn has_no_answer(value: &Value) -> bool {
+    let Some(object) = value.as_object() else { return false };
+    object.iter().find(|(key, _)| is_named(key)).is_some_and(|(_, sql)| {
+        sql.is_null()
+            || sql.as_str().is_some_and(|text| text.trim().is_empty())
+            || verdict(object) == Verdict::Denied
+    })
+}
+
+/// Returns true for an entry with a statement that is no answer, such as a draft.
+fn is_draft((key, value): (&String, &Value)) -> bool {
+    is_aside(key)
+        && value.as_str().is_some_and(|text| text.contains("```") || looks_like_query(text))
 }
 
 /// Returns true if no object of a document states a confidence.
@@ -280,13 +289,4 @@ fn is_silent(value: &Value) -> bool {
 /// The value under the first of the object's keys that is one of these.
 fn entry<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a Value> {
     object.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value)
-}
-
-/// A key in lower case and without signs.
-fn plain_key(key: &str) -> String {
-    syrch_core::text::clip(key, 64)
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
 }

@@ -1,6 +1,20 @@
-//! A span: what happened from when to when, within what, and what it depended on.
+//! Spans of searches, and the interface of what takes them: a span says what happened from when to
+//! when, within what, and what it depended on.
 
+use std::fmt;
 use std::time::SystemTime;
+
+/// Takes the spans of searches as they end.
+pub trait SpanSink: fmt::Debug + Send + Sync {
+    /// Takes one, the parts before the whole. The search waits for this, so it must be quick.
+    fn take(&self, span: Span);
+
+    /// Returns whether spans of statements should hold their text, in which the question and cells
+    /// may be quoted.
+    fn wants_sql(&self) -> bool {
+        false
+    }
+}
 
 /// Eight bytes that name a span within its trace, never all zero.
 pub type SpanId = [u8; 8];
