@@ -8,8 +8,7 @@ use syrch_core::ports::{Facts, SqlQuery};
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Corpus, Doubt, DoubtKind, Hit};
 
-use super::negation::NOT;
-use super::question::{Question, stems};
+use super::question::{NOT, Question, stems};
 
 /// Letters by which two words begin that may be one: `Germany` and `German`.
 const LIKE: usize = 4;

@@ -4,8 +4,7 @@ use syrch_core::{Doubt, DoubtKind};
 use syrch_words::stem;
 
 use super::Asked;
-use super::negation::NOT;
-use super::question::{stems, words};
+use super::question::{NOT, stems, words};
 
 /// Words that deny the value behind them, and those that may stand between.
 const DENYING: &[&str] =

@@ -9,10 +9,8 @@ use super::super::joins::Side;
 use super::Asked;
 use super::first::{PER, number};
 use super::measure::{MOST, SUPERLATIVES};
-use super::question::{stems, words};
+use super::question::{NOT, stems, words};
 
-/// Words that say of what there is none.
-pub(super) const NOT: &[&str] = &["except", "neither", "never", "no", "not", "t", "without"];
 /// Words behind one of them with which it is not that there is none: `not in all courses`.
 const SOME: &[&str] = &["all", "always", "both", "every", "least", "only", "some"];
 /// Words before *not* with which nothing is done.

@@ -7,8 +7,7 @@ use syrch_words::stem;
 
 use super::Asked;
 use super::copied::has_like;
-use super::negation::NOT;
-use super::question::{stems, words};
+use super::question::{NOT, stems, words};
 use super::unused::{CELLS, TIME};
 
 /// Words between two values of which either is asked for.
