@@ -167,7 +167,7 @@ fn two_databases_never_share_a_result() {
 fn values_come_back_exactly_as_they_were() {
     let place = Place::new();
     let exact = "SELECT '006' AS code, 315.0 AS amount, 0.12345678901234568 AS share, \
-                 9007199254740993 AS big, 1 AS n, 2 AS n FROM customers LIMIT 1";
+                 9007199254740993 AS big, 1 AS n, 2 AS n FROM customers WHERE id = 1";
     let endpoint =
         MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(exact, 0.95)));
     let shown = || {

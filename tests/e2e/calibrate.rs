@@ -29,7 +29,7 @@ fn model() -> MockEndpoint {
             (0.6, number / 2 % 10 < 2)
         };
         let value = if right { i64::from(number) } else { -1 };
-        Some(Reply::sql(&format!("SELECT {value} AS value FROM customers LIMIT 1"), claim))
+        Some(Reply::sql(&format!("SELECT {value} AS value FROM customers WHERE id = 1"), claim))
     }))
 }
 

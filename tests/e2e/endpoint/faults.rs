@@ -202,7 +202,7 @@ fn the_key_of_the_flag_is_sent_and_hidden_as_well() {
     let key = "another-key-of-mine";
     let script = Script::new()
         .on([PLAN], whole())
-        .on([""], Reply::sql(&format!("SELECT '{key}' AS k FROM customers LIMIT 1"), 0.95));
+        .on([""], Reply::sql(&format!("SELECT '{key}' AS k FROM customers WHERE id = 1"), 0.95));
     let endpoint = MockEndpoint::start(script.requires_key(key));
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--api-key", key, "-vvv"]);
     said.document(0);

@@ -290,7 +290,7 @@ fn the_key_is_in_no_output_however_much_is_said() {
     let folder = syrch_kit::scratch();
     // The model repeats the key as its statement, its plan and its prose; `Said` looks for it in
     // both streams.
-    let statement = format!("SELECT '{KEY}' AS \"{KEY}\" FROM customers LIMIT 1");
+    let statement = format!("SELECT '{KEY}' AS \"{KEY}\" FROM customers WHERE id = 1");
     let script = Script::new()
         .on(
             [PLAN],
@@ -314,7 +314,7 @@ fn the_key_is_in_no_output_however_much_is_said() {
 fn an_odd_key_is_hidden_in_every_spelling() {
     let folder = syrch_kit::scratch();
     let key = r#"pa"ss\word-17"#;
-    let reply = Reply::sql(&format!("SELECT '{key}' AS k FROM customers LIMIT 1"), 0.95);
+    let reply = Reply::sql(&format!("SELECT '{key}' AS k FROM customers WHERE id = 1"), 0.95);
     let tasks = [subtask("A", &format!("use {key}"), &[])];
     let script =
         Script::new().on([PLAN], plan(&tasks)).once([WRITE], Reply::text(key)).on([WRITE], reply);

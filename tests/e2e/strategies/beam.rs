@@ -91,7 +91,9 @@ fn a_tie_between_different_results_is_reported() {
 
 #[test]
 fn exhaustive_asks_for_every_table() {
-    let endpoint = MockEndpoint::start(script("SELECT 3 AS n FROM products LIMIT 1"));
+    let products = "SELECT COUNT(*) AS n FROM products JOIN orders ON product_id = products.id \
+                    JOIN customers ON customers.id = customer_id WHERE country = 'France'";
+    let endpoint = MockEndpoint::start(script(products));
     let flags = ["--strategy", "exhaustive", "-P", "solver.beam_width=1"];
     let traced = Traced::new();
     let document = traced.ask(&endpoint, QUESTION, &flags).document(0);

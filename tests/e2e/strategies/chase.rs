@@ -20,7 +20,8 @@ const SELECT: &str = "You decide which of two";
 
 const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
                      WHERE country = 'France'";
-const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
+const CUSTOMERS: &str = "SELECT COUNT(DISTINCT customer_id) AS n FROM orders JOIN customers ON \
+                         customers.id = customer_id WHERE country = 'France'";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 

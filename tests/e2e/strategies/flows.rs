@@ -18,7 +18,8 @@ const QUESTION: &str = "How many orders did the French place?";
 const SELECT: &str = "at most one is right";
 const RIGHT: &str = "SELECT COUNT(*) AS n FROM orders JOIN customers ON customers.id = customer_id \
                      WHERE country = 'France'";
-const CUSTOMERS: &str = "SELECT COUNT(*) AS n FROM customers WHERE country = 'France'";
+const CUSTOMERS: &str = "SELECT COUNT(DISTINCT customer_id) AS n FROM orders JOIN customers ON \
+                         customers.id = customer_id WHERE country = 'France'";
 const ALL: &str = "SELECT COUNT(*) AS n FROM orders";
 const BROKEN: &str = "SELECT COUNT(*) AS n FROM orders WHERE land = 'France'";
 

@@ -4,6 +4,7 @@ use syrch_core::ports::{ColumnName, Comparison, Literal, SqlQuery, Use, UseKind}
 use syrch_core::text::{clip, nearest};
 use syrch_core::{Doubt, DoubtKind, Value};
 
+use super::joins::Side;
 use super::kinds::Stored;
 use super::probe::Probe;
 use super::words::{CELL, LONG, SHORT};
@@ -90,11 +91,14 @@ impl Judge<'_> {
         };
         let probe = Probe::new(&whole, self.catalog, self.dialect)?;
         let number = literal.parse::<f64>().ok().filter(|number| *number > 0.0);
+        let is_key = Side::new(self.catalog, table, column)
+            .is_some_and(|side| side.is_key() || side.references(self.catalog).next().is_some());
         let (found, kind, what) = match (*operator, number) {
             ("LIKE", None) if matches!(stored, Stored::Text | Stored::Any) => {
                 (probe.any_like(literal)?, DoubtKind::AbsentText, "no value like")
             }
-            (">" | ">=", Some(number)) if stored == Stored::Number => {
+            // A key is no measure.
+            (">" | ">=", Some(number)) if stored == Stored::Number && !is_key => {
                 let near = number / FAR;
                 (probe.any_from(near), DoubtKind::AbsentNumber, "no value of a tenth of")
             }

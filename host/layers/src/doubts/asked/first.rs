@@ -94,7 +94,7 @@ const CALENDAR: &[&str] = &[
     "yesterday",
 ];
 /// Words of which one stands before a superlative that is not the first.
-const ORDINALS: &[&str] =
+pub(super) const ORDINALS: &[&str] =
     &["second", "2nd", "third", "3rd", "fourth", "4th", "fifth", "5th", "sixth", "tenth"];
 const LATE: &[&str] = &["latest", "newest", "youngest"];
 const EARLY: &[&str] = &["earliest", "oldest"];

@@ -369,6 +369,12 @@ impl Asked<'_> {
         if self.outline.limit? > 1 && has_more {
             return None;
         }
+        // The second of an order is the first of its two first rows in the other direction.
+        if self.question.has_any(first::ORDINALS)
+            && self.facts.normalized.matches("SELECT").count() > 1
+        {
+            return None;
+        }
         let column = order.by.column().map(|column| column.column.as_str()).unwrap_or_default();
         let is_turned = self.question.has_any(TURNED)
             || words(column).iter().any(|word| TURNED.contains(&word.as_str()));

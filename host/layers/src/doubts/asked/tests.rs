@@ -360,13 +360,13 @@ fn as_many_rows_are_given_as_are_asked_for() {
         let inside = select("WHERE name IN (SELECT name FROM state ORDER BY area DESC LIMIT 5)");
         assert_eq!(kinds(question, &names(None, false), &inside, 8), []);
     }
-    for question in [
-        "List the top 5 states by area in each region.",
-        "List the top 5 percent of the states.",
-        "List states with more than 5 cities.",
-    ] {
+    for question in
+        ["List the top 5 states by area in each region.", "List the top 5 percent of the states."]
+    {
         assert_eq!(kinds(question, &names(None, true), &by_area, 8), [], "{question}");
     }
+    let many = select("WHERE cities > 5 ORDER BY area DESC");
+    assert_eq!(kinds("List states with more than 5 cities.", &names(None, true), &many, 8), []);
     // One thing, and the first of no order.
     let question = "Which state has the largest area?";
     assert_eq!(kinds(question, &names(None, true), &by_area, 8), [DoubtKind::OtherRows]);
@@ -538,10 +538,12 @@ fn numbers_years_and_tables_of_the_question_are_used() {
     assert_eq!(kinds(states, cities, &["city"]), []);
     let visited = "How many states have a visit?";
     assert_eq!(kinds(visited, "SELECT count(*)", &["visit"]), [DoubtKind::Unused]);
-    assert_eq!(kinds("Which states have a visit?", "SELECT day", &["visit"]), [DoubtKind::Unused]);
+    let which = kinds("Which states have a visit?", "SELECT day", &["visit"]);
+    assert_eq!(which, [DoubtKind::Count, DoubtKind::Unused]);
     assert_eq!(kinds(visited, "SELECT count(*)", &["visit", "city"]), []);
     assert_eq!(kinds("How many state visits were there?", "SELECT count(*)", &["visit"]), []);
-    assert_eq!(kinds("Which of the states have a visit?", "SELECT day", &["visit"]), []);
+    let others = kinds("Which of the states have a visit?", "SELECT day", &["visit"]);
+    assert_eq!(others, [DoubtKind::Count]);
 }
 
 #[test]
@@ -924,6 +926,10 @@ fn the_second_is_not_the_first() {
         let known = facts(sql, &["state"], &[]);
         assert_kind(DoubtKind::OtherRows, &one, &known, &[(asked, false)]);
     }
+    let turned = first(&names, &area, false);
+    let inner = "SELECT name FROM (SELECT * FROM state ORDER BY area DESC LIMIT 2) ORDER BY area";
+    let known = facts(&format!("{inner} LIMIT 1"), &["state"], &[]);
+    assert_kind(DoubtKind::OtherEnd, &turned, &known, &[(asked, false)]);
 }
 
 #[test]

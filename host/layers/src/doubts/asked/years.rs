@@ -132,7 +132,8 @@ impl Asked<'_> {
         })
     }
 
-    /// The doubt about all days from one on, or before one, where those of one year are asked for.
+    /// The doubt about all days after the first one of the year that is asked for. From that day on,
+    /// or before the next year, all days of the data may be in it.
     pub(super) fn open_year(&self) -> Option<Doubt> {
         let asked = self.find_year()?;
         let mut dated = self.facts.literals.iter().filter(|literal| !years_in(literal).is_empty());
@@ -142,17 +143,14 @@ impl Asked<'_> {
         if self.question.has_any(OPEN) || YEARS.iter().any(|part| text.contains(part)) {
             return None;
         }
-        let day = only.text.get(4..).unwrap_or_default();
-        let year = years_in(only).first().copied()?;
-        let others = match bound.operator {
-            ">" | ">=" if year == asked && (day.is_empty() || day.starts_with("-01-01")) => "later",
-            ">" if year + 1 == asked && day.starts_with("-12-31") => "later",
-            "<" | "<=" if year == asked && day.starts_with("-12-31") => "earlier",
-            "<" if year == asked + 1 && day.starts_with("-01-01") => "earlier",
-            _ => return None,
-        };
-        let text =
-            format!("the question asks for {asked}, and the statement takes {others} ones, too");
+        let first_day = format!("{asked}-01-01");
+        if bound.operator != ">" || !only.text.starts_with(&first_day) {
+            return None;
+        }
+        let text = format!(
+            "the question asks for {asked}, and the statement takes what is after {first_day}, \
+             later years as well"
+        );
         Some(Doubt { kind: DoubtKind::OtherYear, text })
     }
 
@@ -228,10 +226,10 @@ mod tests {
         for (conditions, is_doubtful) in [
             (&[(">=", "2022-01-01"), ("<", "2023-01-01")][..], true),
             (&[(">", "2023-01-01")], true),
-            (&[(">=", "2023-01-01")], true),
-            (&[(">", "2022-12-31")], true),
-            (&[("<", "2024-01-01")], true),
-            (&[("<=", "2023-12-31")], true),
+            (&[(">=", "2023-01-01")], false),
+            (&[(">", "2022-12-31")], false),
+            (&[("<", "2024-01-01")], false),
+            (&[("<=", "2023-12-31")], false),
             (&[(">=", "2023-01-01"), ("<", "2024-01-01")], false),
             (&[(">", "2022-12-31"), ("<", "2024-01-01")], false),
             (&[(">=", "2023-01-01"), ("<=", "2023-12-31")], false),
