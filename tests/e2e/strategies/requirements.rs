@@ -225,7 +225,7 @@ fn a_wrong_requirement_does_not_turn_an_answer_into_none() {
 #[test]
 fn a_metric_that_no_statement_has_is_doubted_in_the_end() {
     for (required, lack) in [
-        (json!({ "name": "revenue", "aggregation": "count" }), "the metric `revenue`"),
+        (json!({ "name": "quantity", "aggregation": "count" }), "the metric `quantity`"),
         (json!({ "name": "orders", "aggregation": "avg" }), "the aggregation `avg`"),
     ] {
         let script = Script::new()

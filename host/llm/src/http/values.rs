@@ -167,14 +167,16 @@ fn cost(usage: &Value) -> Option<u64> {
     const HIGHEST: f64 = 1e6;
     let places = ["/cost", "/cost/total_cost", "/total_cost", "/estimated_cost"];
     let dollars = places.iter().find_map(|place| usage.pointer(place)?.as_f64());
-    // OpenRouter's own fee for a call with the user's key at a provider, who is paid as well.
     let upstream = usage.pointer("/cost_details/upstream_inference_cost").and_then(Value::as_f64);
-    let dollars = match (dollars, upstream) {
-        (Some(fee), Some(upstream)) if usage["is_byok"] == true => fee + upstream,
-        (Some(dollars), Some(upstream)) => dollars.max(upstream),
-        (dollars, upstream) => dollars.or(upstream)?,
-    };
-    (0.0..=HIGHEST).contains(&dollars).then(|| (dollars * 1e6).ceil() as u64)
+    let [dollars, upstream] = [dollars, upstream].map(|dollars| {
+        let dollars = dollars.filter(|dollars| (0.0..=HIGHEST).contains(dollars))?;
+        Some((dollars * 1e6).ceil() as u64)
+    });
+    match (dollars, upstream) {
+        // OpenRouter's own fee for a call with the user's key at a provider, who is paid as well.
+        (Some(fee), Some(upstream)) if usage["is_byok"] == true => Some(fee + upstream),
+        (dollars, upstream) => dollars.max(upstream),
+    }
 }
 
 /// A count of tokens; `None` if the value is no count.

@@ -13,8 +13,6 @@ const LONGEST: usize = 4_000;
 pub(super) const NOT: &[&str] = &["except", "neither", "never", "no", "not", "t", "without"];
 /// Words that may stand before the one with which a question begins.
 const BEFORE: [&str; 7] = ["and", "at", "for", "from", "in", "on", "please"];
-/// Words that say of what there is none.
-pub(super) const NOT: &[&str] = &["except", "neither", "never", "no", "not", "t", "without"];
 
 /// A question as its words.
 #[derive(Debug, Clone)]
