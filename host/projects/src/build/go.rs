@@ -183,7 +183,8 @@ mod tests {
         };
         for (text, is_foreign) in [
             (
-                "#include \"textflag.h\"\n  #include \"own.h\"\n// include all\nTEXT ·f(SB),0,$0\n",
+                "#include \"textflag.h\"\n  #include \"own.h\"\n// include all\n\
+                 TEXT ·f(SB),0,$0\n",
                 false,
             ),
             ("#include \"/etc/passwd\"\n", true),

@@ -92,7 +92,6 @@ const LEFT_OUT: &[&str] = &[
     "remain",
     "remaining",
     "rest",
-    "single",
     "skip",
     "sole",
     "solely",
@@ -116,7 +115,7 @@ const ASKING: &[&str] = &[
 const PARTS: [&str; 3] = ["NOT IN (SELECT", "NOT EXISTS (SELECT", "EXCEPT SELECT"];
 /// Words between *no* and the thing of which there is none.
 const BETWEEN: &[&str] =
-    &["a", "an", "any", "be", "been", "did", "ever", "had", "has", "have", "single", "the"];
+    &["a", "an", "any", "be", "been", "did", "ever", "had", "has", "have", "the"];
 /// Words that may stand behind it.
 const BEHIND: &[&str] = &["all", "at", "ever", "far", "so", "yet"];
 /// Words of a question between *not* and what there is not.
