@@ -159,7 +159,7 @@ fn what_is_not_grave_lowers_the_score_alone() {
     };
     assert_eq!((opinion.score * 1e9).round() / 1e9, 0.9);
     let many = Requirements {
-        dimensions: (b'a'..=b'z').map(|c| format!("x{}", c as char)).collect(),
+        dimensions: (b'a'..=b'l').map(|c| format!("x{}", c as char)).collect(),
         ..required
     };
     assert!(matches!(

@@ -480,7 +480,7 @@ mod tests {
             (
                 "<|channel|>analysis<|message|>a<|channel|>commentary \
                  to=functions.sql<|message|>b<|call|>",
-                "",
+                "b",
             ),
             (
                 "<|channel|>final<|message|>a<|end|><|channel|>analysis<|message|>x<|channel|>\

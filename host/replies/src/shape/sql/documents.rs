@@ -193,13 +193,15 @@ impl<'a> Reading<'a> {
             }
             plain.extend(others.into_iter().filter(|_| !is_only_final));
         }
+        // A correction says that there is another statement.
+        let is_correction = found.len() > before && last.is_empty();
         // One that is called final replaces corrections, and both what they correct.
         if !last.is_empty() {
             found.truncate(before);
             found.extend(last);
         }
         let is_corrected = found.len() > before;
-        let is_about_other = !plain.is_empty() || object.iter().any(is_draft);
+        let is_about_other = is_correction || !plain.is_empty() || object.iter().any(is_draft);
         if !is_corrected {
             found.extend(plain);
         }

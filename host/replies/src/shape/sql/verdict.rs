@@ -189,7 +189,11 @@ fn verdict_within(object: &Map<String, Value>, depth: usize) -> Verdict {
         let is_opinion =
             [&OPINIONS[..], &REVIEWS, &STATES].iter().any(|keys| keys.contains(&key.as_str()));
         let below = value.as_object().filter(|_| depth > 0 && is_opinion);
-        let below = below.filter(|below| !below.keys().any(|key| is_final(key) || is_named(key)));
+        let below = below.filter(|below| {
+            !below
+                .iter()
+                .any(|(key, value)| (is_final(key) || is_named(key)) && !value.is_boolean())
+        });
         below.map_or(own, |below| verdict_within(below, depth - 1).max(own))
     });
     entries.max().unwrap_or(Verdict::Given)
