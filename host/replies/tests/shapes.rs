@@ -682,7 +682,10 @@ fn boxes_and_calls_in_channels_hold_statements() {
         &format!("{thought}{call}"),
         "analysisWe count.assistantcommentary to=functions.run json{\"sql\": \"{}\"}",
     ]);
-    assert_eq!(sql("```sql\nSELECT 1\n```\nso \\boxed{SELECT 2}").as_deref(), Some("SELECT 2"));
+    assert_eq!(
+        sql("```sql\nSELECT 1\n```\nso \\boxed{SELECT 2 FROM t}").as_deref(),
+        Some("SELECT 2 FROM t")
+    );
     assert_eq!(sql("\\boxed{42}"), None);
     assert_eq!(sql(&thought.replace("analysis", "commentary")), None);
 }

@@ -35,8 +35,9 @@ fn equal_results_are_agreement() {
 #[test]
 fn what_the_model_states_counts_beside_the_agreement() {
     let mut host = FakeHost::default();
+    let parsed = json!({ "sql": "SELECT 1", "confidence": 0.6 });
     for _ in 0..5 {
-        host.model.reply_sql("SELECT 1", Some(0.6));
+        host.model.script(&Purpose::Generate, Ok(reply("SELECT 1", Some(&parsed))));
     }
     database(&mut host);
     let found = solve_candidates(&host, direct(5))[0].raw_confidence.unwrap();
