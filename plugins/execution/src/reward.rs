@@ -128,7 +128,7 @@ fn doubt_unread(verdict: Verdict, unread: &[String]) -> Verdict {
         let named: Vec<String> = unread.iter().map(|text| format!("`{text}`")).collect();
         let named: Vec<&str> = named.iter().map(String::as_str).collect();
         opinion.reason +=
-            &format!("; whether it has what {} requires cannot be told", enumerate_names(&named));
+            &format!("; whether it has what {} requires is unknown", enumerate_names(&named));
         opinion.score = opinion.score.min(DOUBTED);
     }
     verdict

@@ -144,7 +144,7 @@ fn what_cannot_be_read_is_doubted_and_not_refused() {
     assert_eq!(opinion.score, 0.25);
     assert_eq!(
         opinion.reason,
-        "ran with 1 row; whether it has what `nation: French` requires cannot be told"
+        "ran with 1 row; whether it has what `nation: French` requires is unknown"
     );
 }
 

@@ -290,7 +290,7 @@ fn the_key_is_in_no_output_however_much_is_said() {
     let folder = syrch_kit::scratch();
     // The model repeats the key as its statement, its plan and its prose; `Said` looks for it in
     // both streams.
-    let statement = format!("SELECT '{KEY}' AS \"{KEY}\" FROM customers WHERE id = 1");
+    let statement = format!("SELECT '{KEY}' AS \"{KEY}\" FROM customers WHERE id > 0");
     let script = Script::new()
         .on(
             [PLAN],

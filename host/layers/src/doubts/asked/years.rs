@@ -132,8 +132,8 @@ impl Asked<'_> {
         })
     }
 
-    /// The doubt about all days after the first one of the year that is asked for. From that day on,
-    /// or before the next year, all days of the data may be in it.
+    /// The doubt about all days after the first one of the year that is asked for. From that day
+    /// on, or before the next year, all days of the data may be in it.
     pub(super) fn open_year(&self) -> Option<Doubt> {
         let asked = self.find_year()?;
         let mut dated = self.facts.literals.iter().filter(|literal| !years_in(literal).is_empty());
