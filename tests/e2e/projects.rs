@@ -409,7 +409,7 @@ fn an_interrupted_build_leaves_no_tool_behind() {
     let scripted = Scripted::new("solver");
     let database = shop(scripted.place.path());
     let id = |file: &str| {
-        let text = fs::read_to_string(scripted.place.path().join("p").join(file)).ok()?;
+        let text = fs::read_to_string(scripted.place.path().join("p/target").join(file)).ok()?;
         text.trim().parse().ok().map(Pid::from_raw)
     };
     let until = |what: &str, done: &dyn Fn() -> bool| {
@@ -433,10 +433,11 @@ fn an_interrupted_build_leaves_no_tool_behind() {
         ([&["watch", "p"], &ask[..]].concat(), Signal::SIGINT),
         ([&["watch", "p"], &ask[..]].concat(), Signal::SIGTERM),
     ] {
-        drop(fs::remove_file(scripted.place.path().join("p/child")));
+        drop(fs::remove_file(scripted.place.path().join("p/target/child")));
         scripted.place.write(
             "p/cargo.sh",
-            "sleep 300 &\necho $$ > tool\necho $! > child.new\nmv child.new child\nwait\n",
+            "sleep 300 &\ncd target\necho $$ > tool\n\
+             echo $! > child.new\nmv child.new child\nwait\n",
         );
         // As with `nohup`, what ignores that its terminal is closed goes on, so that the tests may
         // be run by it.
@@ -469,7 +470,7 @@ fn tools_run_in_a_clean_environment() {
     let scripted = Scripted::new(&ROLES.join(", "));
     scripted.makes(&languages::component("c"));
     let script = fs::read_to_string(scripted.place.path().join("p/cargo.sh")).unwrap();
-    scripted.place.write("p/cargo.sh", &format!("env > seen\n{script}"));
+    scripted.place.write("p/cargo.sh", &format!("env > target/seen\n{script}"));
     let mut command = scripted.place.plugin(&["build", "p"]);
     command
         .env("PATH", &scripted.path)
@@ -487,7 +488,7 @@ fn tools_run_in_a_clean_environment() {
     }
     let built = Said::from_output(command.output().unwrap());
     assert_eq!(built.code, 0, "{}", built.all());
-    let seen = fs::read_to_string(scripted.place.path().join("p/seen")).unwrap();
+    let seen = fs::read_to_string(scripted.place.path().join("p/target/seen")).unwrap();
     assert!(!seen.contains("=production"), "{seen}");
     assert!(
         seen.contains("https_proxy=") && seen.contains("CARGO_REGISTRIES_MINE_TOKEN=t"),

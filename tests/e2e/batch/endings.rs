@@ -284,7 +284,7 @@ fn peak(talk: &Talk) -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_flat_over_many_questions() {
-    let many = syrch_kit::scale(1_000, 10_000);
+    let many = syrch_kit::scale(400, 10_000);
     let place = Place::new();
     let mut talk =
         Talk::begin(&mut place.words("batch --llm offline --min-confidence 0 --db shop.sqlite"));

@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use sqlparser::ast::{BinaryOperator, Expr};
+use sqlparser::ast::{BinaryOperator, Expr, GroupByExpr, Query, SetExpr};
 use syrch_core::ports::UseKind;
 
 use super::super::scope::Origin;
+use super::beside::{expression, is_aggregate};
 use super::compared::operators;
 use super::literal::Literal;
 use super::plain::{Place, locate};
@@ -110,6 +111,9 @@ impl Noted<'_> {
     /// takes the first of several.
     pub(super) fn record_scalar(&mut self, column: &Expr, other: &Expr) {
         let Expr::Subquery(query) = strip_parentheses(other) else { return };
+        if is_one_row(query) {
+            return;
+        }
         let Some(origin) = self.column(column) else { return };
         let values = format!(
             "SELECT count(*) AS n FROM (SELECT DISTINCT * FROM ({query}) AS s LIMIT 2) AS t"
@@ -153,4 +157,18 @@ impl Noted<'_> {
         let place = locate(column, self.scopes)?;
         Some(Bound { place, operator, literal: Literal::new(value)?, condition })
     }
+}
+
+/// Tells whether a query has one row whatever its tables hold: an aggregate of all rows.
+fn is_one_row(query: &Query) -> bool {
+    let SetExpr::Select(select) = &*query.body else { return false };
+    let is_whole = matches!(
+        &select.group_by,
+        GroupByExpr::Expressions(groups, modifiers) if groups.is_empty() && modifiers.is_empty()
+    );
+    let mut outputs = select.projection.iter().filter_map(expression);
+    is_whole
+        && outputs.any(|output| {
+            matches!(strip_parentheses(output), Expr::Function(function) if is_aggregate(function))
+        })
 }
