@@ -475,6 +475,7 @@ fn tools_run_in_a_clean_environment() {
     command
         .env("PATH", &scripted.path)
         .env("https_proxy", "http://127.0.0.1:9")
+        .env("CARGO_REGISTRIES_MINE_INDEX", "i")
         .env("CARGO_REGISTRIES_MINE_TOKEN", "t");
     for name in [
         "RUSTFLAGS",
@@ -491,9 +492,10 @@ fn tools_run_in_a_clean_environment() {
     let seen = fs::read_to_string(scripted.place.path().join("p/target/seen")).unwrap();
     assert!(!seen.contains("=production"), "{seen}");
     assert!(
-        seen.contains("https_proxy=") && seen.contains("CARGO_REGISTRIES_MINE_TOKEN=t"),
+        seen.contains("https_proxy=") && seen.contains("CARGO_REGISTRIES_MINE_INDEX=i"),
         "{seen}"
     );
+    assert!(!seen.contains("TOKEN"), "credentials are for one's own projects: {seen}");
 }
 
 /// An npm that ends well without the tools, as one that leaves out the packages for development.

@@ -44,7 +44,9 @@ pub(crate) fn run_worker() -> io::Result<()> {
     let hello = read_hello(&mut socket)?;
     match prepare(hello, code, &socket) {
         Ok(Prepared { guest, runtime, ticker: _ticker }) => {
-            let served = runtime.block_on(serve(guest, socket));
+            // A task of the pool: the thread that reads a call runs it, too, and none has to wake.
+            let serving = runtime.spawn(serve(guest, socket));
+            let served = runtime.block_on(serving).map_err(io::Error::other).flatten();
             // A guest that still runs does not hold up the end.
             runtime.shutdown_background();
             served

@@ -43,7 +43,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 /// Returns the milliseconds in which the compiled plugin is loaded, and the microseconds of a call.
 fn time_calls(world: &World, worker: Option<WorkerProcess>) -> Outcome<(f64, f64)> {
     let cache = world.place("cache")?;
-    world.runtime.block_on(async {
+    // Searches are tasks of the pool, and so is this.
+    let timed = world.runtime.spawn(async move {
         let limits = Limits::default();
         let component =
             read_component(&syrch_kit::repository().join("plugins/signals.wasm"), &limits)?;
@@ -77,5 +78,6 @@ fn time_calls(world: &World, worker: Option<WorkerProcess>) -> Outcome<(f64, f64
             }
         }
         Outcome::Ok((loaded, median(times)))
-    })
+    });
+    world.runtime.block_on(timed)?
 }
