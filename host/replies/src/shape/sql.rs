@@ -76,7 +76,7 @@ fn read_request(text: &str, depth: usize) -> Option<Json> {
         .rfind(|(_, value)| request_of(value, depth).is_some())?;
     let sql = request_of(&document, depth)?.to_string();
     let stated = document.get("confidence").and_then(Value::as_f64);
-    let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
+    let stated = stated.and_then(confidence::scale);
     let confidence = stated.or_else(|| confidence::find_confidence(&leave_out(text, vec![place])));
     let is_doubted = false;
     Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None, is_doubted }.json())
@@ -361,7 +361,7 @@ mod tests {
             read("```sql\n-- the count\nSELECT 1;\n-- Confidence: 0.4\n```"),
             Some(("SELECT 1".into(), Some(0.4)))
         );
-        assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 7"), Some(("SELECT 1".into(), None)));
+        assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 700"), Some(("SELECT 1".into(), None)));
     }
 
     #[test]
@@ -449,7 +449,7 @@ mod tests {
         );
         assert_eq!(
             read("{\"sql\": \"```sql\\nSELECT 1\\n```\", \"confidence\": 95}"),
-            Some(("SELECT 1".into(), None))
+            Some(("SELECT 1".into(), Some(0.95)))
         );
         assert_eq!(read("{\"sql\": \"I cannot\", \"confidence\": 0.9}"), None);
         assert_eq!(read("{\"sql\": null}"), None);

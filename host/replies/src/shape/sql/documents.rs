@@ -5,7 +5,7 @@ use syrch_core::Limits;
 
 use super::code::{from_blocks, from_code, from_prose};
 use super::keys::{
-    ARGUMENT_KEYS, is_aside, is_final, is_last, is_named, is_reject, names_statement, plain_key,
+    ARGUMENT_KEYS, CONFIDENCE_KEYS, is_aside, is_final, is_last, is_named, is_reject, names_statement, plain_key,
 };
 use super::verdict::{Verdict, is_chosen, says_something, verdict};
 use super::{Found, MAX_FOUND, leave_out};
@@ -215,10 +215,8 @@ impl<'a> Reading<'a> {
         if is_chosen(object) {
             found[before..].iter_mut().for_each(|one| one.mark = Mark::Final);
         }
-        let confidence = match entry(object, &["confidence"]) {
-            Some(Value::Number(number)) => {
-                number.as_f64().filter(|value| (0.0..=1.0).contains(value))
-            }
+        let confidence = match entry(object, &CONFIDENCE_KEYS) {
+            Some(Value::Number(number)) => number.as_f64().and_then(confidence::scale),
             Some(Value::String(text)) => confidence::value(text),
             _ => None,
         };
@@ -285,7 +283,7 @@ fn is_draft((key, value): (&String, &Value)) -> bool {
 
 /// Returns true if no object of a document states a confidence.
 fn is_silent(value: &Value) -> bool {
-    value.as_object().is_none_or(|object| entry(object, &["confidence"]).is_none_or(Value::is_null))
+    value.as_object().is_none_or(|object| entry(object, &CONFIDENCE_KEYS).is_none_or(Value::is_null))
 }
 
 /// The value under the first of the object's keys that is one of these.

@@ -53,6 +53,18 @@ const REJECTS: [&str; 12] = [
 const LONGEST: usize = 64;
 /// Keys under which a call of a tool has its arguments.
 pub(super) const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
+/// Keys of the confidence that a document states.
+pub(super) const CONFIDENCE_KEYS: [&str; 9] = [
+    "confidence",
+    "confidencescore",
+    "confidencelevel",
+    "konfidenz",
+    "confiance",
+    "confianza",
+    "confiança",
+    "confidenza",
+    "置信度",
+];
 /// Words of keys that say that a value is the final statement, or a correction.
 const FINAL: [&str; 14] = [
     "final",
