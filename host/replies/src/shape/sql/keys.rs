@@ -115,6 +115,37 @@ pub(super) fn names_statement(key: &str) -> bool {
     SQL_KEYS.iter().any(|name| key.starts_with(name) || key.ends_with(name))
 }
 
+/// Returns true for a key of steps, of which the last one is the answer if nothing else is.
+pub(super) fn is_steps(key: &str) -> bool {
+    const STEPS: [&str; 7] =
+        ["steps", "attempts", "iterations", "tries", "revisions", "sqlsteps", "stages"];
+    STEPS.contains(&plain_key(key).as_str())
+}
+
+/// Returns true for a key of what may be meant in the place of the answer.
+pub(super) fn is_alternative(key: &str) -> bool {
+    has_word(
+        key,
+        &["alternative", "alternatives", "alternate", "fallback", "fallbacks", "optional", "other"],
+    )
+}
+
+/// Returns true for a key that names one of several parts as the answer.
+pub(super) fn is_choice(key: &str) -> bool {
+    const CHOICES: [&str; 9] = [
+        "best",
+        "selected",
+        "chosen",
+        "choice",
+        "winner",
+        "recommended",
+        "preferred",
+        "selection",
+        "final",
+    ];
+    has_word(key, &CHOICES)
+}
+
 /// Returns true if one of a key's words, which signs or capitals part, is in the list, or stands
 /// right before a name of a statement (`finalsql`).
 fn has_word(key: &str, list: &[&str]) -> bool {
