@@ -54,7 +54,9 @@ const HEADINGS: [&str; 12] = [
     "sqlquery",
 ];
 /// The same in other languages, and words of a statement that replaces the one before.
-const FINAL_PHRASES: [&str; 50] = [
+const FINAL_PHRASES: [&str; 52] = [
+    "use this instead",
+    "use this one instead",
     "simplified to",
     "simplifies to",
     "recommended",
@@ -574,6 +576,7 @@ mod tests {
             ("\n```\nOption B (with the filter, recommended):\n```sql\n", Mark::Final),
             ("\n```\nOption B (not recommended):\n```sql\n", Mark::Plain),
             ("\n```\n✅\n```sql\n", Mark::Final),
+            ("\n```\nHmm, that counts everyone. Use this instead:\n```sql\n", Mark::Final),
             ("❌\n```sql\n", Mark::Refused),
             ("Before:\n```sql\n", Mark::Draft),
             ("\n```\nAfter:\n```sql\n", Mark::Final),
