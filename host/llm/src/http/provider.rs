@@ -335,9 +335,13 @@ impl<P: Protocol> HttpProvider<P> {
             let is_failure = values::is_failure(reason);
             let whole = self.whole_statement(sent, answer).filter(|_| !is_failure);
             if let Some(parsed) = whole {
-                let text = answer.text.clone();
-                let (parsed, logprob) = (Some(parsed), answer.logprob);
-                return Ok(Reply { text, parsed, truncated: false, logprob, usage });
+                return Ok(Reply {
+                    text: answer.text.clone(),
+                    parsed: Some(parsed),
+                    truncated: false,
+                    logprob: answer.logprob,
+                    usage,
+                });
             }
             let what = format!("its reply ended with `{}`", self.endpoint.quote(reason));
             return Err(match is_failure || values::is_interruption(reason) {

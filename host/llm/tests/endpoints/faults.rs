@@ -452,13 +452,13 @@ async fn of_several_choices_the_one_numbered_0_counts() {
     let body = json!({"choices": [choice(1, "SELECT 1"), choice(0, COUNT)]});
     let outcome = ask(Reply::raw(200, body.to_string()), Shape::Sql).await;
     assert_eq!(statement(&outcome).as_deref(), Some(COUNT));
-    let event = |index: u32, sql: &str| {
+    fn event(index: u32, sql: &str) -> String {
         let part = json!({"choices": [{
             "index": index, "delta": {"content": format!("```sql\n{sql}\n```")},
             "finish_reason": "stop"
         }]});
         format!("data: {part}\n\n")
-    };
+    }
     let stream = format!("{}{}data: [DONE]\n\n", event(1, "SELECT 1"), event(0, COUNT));
     let outcome = ask(Reply::raw(200, stream), Shape::Sql).await;
     assert_eq!(statement(&outcome).as_deref(), Some(COUNT));

@@ -79,8 +79,8 @@ pub(super) fn find_confidence(text: &str) -> Option<f64> {
             let rest = clip(&lower[at + word.len()..], 128);
             let text = skip_to_number(rest)?;
             let is_set = rest[..rest.len() - text.len()].contains([':', '：', '=', '|', '\n']);
-            let level = || read_level(text).filter(|_| is_set).map(|(level, _)| level);
-            Some((at, number(text).or_else(level)?))
+            let level = read_level(text).filter(|_| is_set).map(|(level, _)| level);
+            Some((at, number(text).or(level)?))
         })
         .collect();
     stated.sort_by_key(|(at, _)| *at);

@@ -277,13 +277,13 @@ fn refuses(sentence: &str) -> bool {
     if sentence.trim().is_empty() {
         return false;
     }
-    let has_any = |words: &[&str]| {
-        // Blanks around the sentence and in the place of its signs part its words.
-        let spaced: String =
-            sentence.chars().map(|c| if ",;:()`*\"".contains(c) { ' ' } else { c }).collect();
-        let spaced = format!(" {spaced} ");
-        words.iter().any(|word| spaced.contains(word))
-    };
+    fn has_any(text: &str, words: &[&str]) -> bool {
+        words.iter().any(|word| text.contains(word))
+    }
+    // Blanks around the sentence and in the place of its signs part its words.
+    let spaced: String =
+        sentence.chars().map(|c| if ",;:()`*\"".contains(c) { ' ' } else { c }).collect();
+    let spaced = format!(" {spaced} ");
     if has_form(sentence, &SUPPOSED, true) || has_form(sentence, &UNSPACED_SUPPOSED, false) {
         return true;
     }
@@ -291,9 +291,9 @@ fn refuses(sentence: &str) -> bool {
         has_form(sentence, &UNANSWERABLE, true) || has_form(sentence, &UNSPACED, false);
     let is_of_data =
         has_form(sentence, &ABSENT, true) || has_form(sentence, &UNSPACED_ABSENT, false);
-    (is_of_question || is_of_data && !has_any(&INSTEAD) && !sentence.contains("因此"))
-        && !has_any(&MEANS)
-        && !has_any(&UNSPACED_MEANS)
+    (is_of_question || is_of_data && !has_any(&spaced, &INSTEAD) && !sentence.contains("因此"))
+        && !has_any(&spaced, &MEANS)
+        && !has_any(&spaced, &UNSPACED_MEANS)
 }
 
 #[cfg(test)]

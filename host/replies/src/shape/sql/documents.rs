@@ -126,7 +126,7 @@ impl<'a> Reading<'a> {
         self.nesting += 1;
         match value {
             Value::Object(object) => self.read_object(object, is_call, reader, found),
-            Value::Array(list) => match joined_lines(list, reader) {
+            Value::Array(list) => match join_lines(list, reader) {
                 Some(lines) => self.read_value(&lines.into(), true, reader, found),
                 None => {
                     list.iter().for_each(|value| self.read_value(value, is_call, reader, found));
@@ -162,7 +162,7 @@ impl<'a> Reading<'a> {
         let before = found.len();
         let mut named = object.iter().filter(|(key, _)| is_named(key)).map(|(_, value)| value);
         let lines = named.clone().find_map(Value::as_array);
-        let lines = lines.and_then(|list| joined_lines(list, reader)).map(Value::from);
+        let lines = lines.and_then(|list| join_lines(list, reader)).map(Value::from);
         let sql = named.find(|sql| !sql.is_array() && !sql.is_object()).or(lines.as_ref());
         let mut plain = match sql {
             Some(Value::String(text)) => self.read_statements(&without_thinking(text), reader),
@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
         };
         let is_answered = sql.is_some_and(|sql| !sql.is_string()) || !plain.is_empty();
         let mut last = Vec::new();
-        if let Some(chosen) = chosen_part(object) {
+        if let Some(chosen) = find_choice(object) {
             self.read_value(chosen, is_call, reader, &mut last);
             last.iter_mut().for_each(|one| one.mark = Mark::Final);
         }
@@ -271,7 +271,7 @@ impl<'a> Reading<'a> {
 
 /// The lines of one statement, of which a list holds each as a text; `None` for a list of whole
 /// statements or of anything else.
-fn joined_lines(list: &[Value], reader: &mut Reader) -> Option<String> {
+fn join_lines(list: &[Value], reader: &mut Reader) -> Option<String> {
     let lines = list.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?;
     let is_begun = lines.iter().any(|line| first_keyword(line).is_some());
     let is_list = lines.len() < 2
@@ -282,7 +282,7 @@ fn joined_lines(list: &[Value], reader: &mut Reader) -> Option<String> {
 
 /// The part of an object that it names as its choice: `"best": 2` for the one of a list with that
 /// number, `"selected": "b"` for the entry `b`.
-fn chosen_part(object: &Map<String, Value>) -> Option<&Value> {
+fn find_choice(object: &Map<String, Value>) -> Option<&Value> {
     let choices = object.iter().filter(|(key, _)| is_choice(key)).map(|(_, value)| value);
     let mut names = choices.filter_map(|value| match value {
         Value::String(name) if !name.trim().is_empty() => Some(name.trim().to_owned()),
@@ -295,17 +295,18 @@ fn chosen_part(object: &Map<String, Value>) -> Option<&Value> {
 /// The part of an object that has this name: its entry, the one of a list with that number, or one
 /// of an object below.
 fn part_of_name<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    const IDS: [&str; 8] = ["id", "number", "name", "label", "index", "option", "candidate", "key"];
-    let is_named = |part: &Value| {
+    fn is_named(part: &Value, name: &str) -> bool {
+        const IDS: [&str; 8] =
+            ["id", "number", "name", "label", "index", "option", "candidate", "key"];
         let mut ids = IDS.iter().filter_map(|key| part.get(key));
         ids.any(|id| id.as_str() == Some(name) || id.is_number() && id.to_string() == name)
-    };
-    let listed = || {
-        let mut parts = object.values().filter_map(Value::as_array).flatten();
-        parts.find(|part| is_named(part))
-    };
-    let below = || object.values().filter_map(Value::as_object).find_map(|part| part.get(name));
-    object.get(name).or_else(listed).or_else(below)
+    }
+    let mut listed = object.values().filter_map(Value::as_array).flatten();
+    let mut below = object.values().filter_map(Value::as_object);
+    object
+        .get(name)
+        .or_else(|| listed.find(|part| is_named(part, name)))
+        .or_else(|| below.find_map(|part| part.get(name)))
 }
 
 /// Returns true if a document decides alone what the reply answers: one that is all of the text, or
