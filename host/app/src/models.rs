@@ -3,7 +3,7 @@
 
 pub use syrch_core::StructuredReplies;
 #[cfg(feature = "endpoints")]
-pub use syrch_llm::{is_exposed, is_loopback, resolve_locally};
+pub use syrch_llm::{is_exposed, is_loopback, is_secret, resolve_locally};
 pub use syrch_simulated::SimulatedKnobs;
 
 pub use crate::open::check_prices;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use syrch::models::is_secret;
 use syrch::secrecy::{ExposeSecret, SecretString};
 use syrch_report::Grid;
 
@@ -12,26 +13,6 @@ use crate::failure::{Failure, Outcome};
 
 /// The text in place of a secret.
 pub(crate) const MASK: &str = "***";
-
-/// The placeholders that people give to local endpoints that want any key at all. They are no
-/// secrets, and hiding such common words would damage answers.
-const PLACEHOLDERS: [&str; 12] = [
-    "lm-studio",
-    "not-needed",
-    "not-required",
-    "sk-no-key-required",
-    "no-key-required",
-    "anything",
-    "whatever",
-    "placeholder",
-    "changeme",
-    "password",
-    "localhost",
-    "undefined",
-];
-
-/// A shorter key is no secret either: it may be a word of the data.
-const SHORTEST: usize = 8;
 
 /// The secret between quotes, when it reads otherwise there.
 fn escape_secret(secret: &SecretString) -> Option<SecretString> {
@@ -51,10 +32,7 @@ impl Scrubber {
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let mut secrets: Vec<SecretString> = secrets
             .into_iter()
-            .filter(|secret: &SecretString| {
-                let text = secret.expose_secret();
-                text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
-            })
+            .filter(|secret: &SecretString| is_secret(secret.expose_secret()))
             .collect();
         let quoted: Vec<SecretString> = secrets.iter().filter_map(escape_secret).collect();
         secrets.extend(quoted);

@@ -4,6 +4,7 @@
 
 mod address;
 mod delay;
+mod key;
 mod network;
 
 use std::error::Error as _;
@@ -13,6 +14,7 @@ use reqwest::{Client, ClientBuilder, Response, Url};
 
 pub use address::{is_exposed, is_loopback, resolve_locally};
 pub use delay::retry_after;
+pub use key::is_secret;
 pub use network::Network;
 
 /// The limit on the time to connect.

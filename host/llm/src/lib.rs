@@ -11,6 +11,6 @@ pub mod openai;
 pub use anthropic::{ANTHROPIC_BASE_URL, AnthropicProvider};
 pub use http::{
     EndpointConfig, EndpointError, ListRequest, StructuredReplies, is_exposed, is_loopback,
-    list_of_models, resolve_locally,
+    is_secret, list_of_models, resolve_locally,
 };
 pub use openai::{EmbeddingsProvider, OpenAiConfig, OpenAiProvider};

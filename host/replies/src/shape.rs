@@ -6,10 +6,12 @@
 mod choice;
 mod confidence;
 mod document;
+mod forms;
 mod json;
 mod marks;
 mod mend;
 mod prose;
+mod refusal;
 mod sql;
 mod thinking;
 mod withdrawal;

@@ -150,6 +150,8 @@ fn nothing_inside_a_literal_changes() {
         "（a），b；",
         "a\u{a0}b",
         "x\\ny",
+        "{\":",
+        " {\":",
         "<sql>",
         "&#39;",
         "~~~",
@@ -718,12 +720,91 @@ fn a_document_that_corrects_itself_answers_with_its_correction() {
         r#"{"sql": "{R}", "rejected": {"sql": "{D}", "valid": false}}"#,
         r#"{"sql": "{R}", "example": {"final_sql": "{D}"}}"#,
         r#"{"query": "How many?", "sql": "{R}", "parameters": {"status": "failed"}}"#,
+        r#"{"steps": [{"sql": "{D}"}, {"sql": "{R}"}]}"#,
+        r#"{"steps": [{"step": 1, "sql": "{R}"}], "confidence": 0.9}"#,
+        r#"{"candidates": [{"id": 1, "sql": "{D}"}, {"id": 2, "sql": "{R}"}], "best": 2}"#,
+        r#"{"candidate_1": "{D}", "candidate_2": "{R}", "selected": "candidate_2"}"#,
+        r#"{"options": {"a": "{D}", "b": "{R}"}, "choice": "b"}"#,
         "<rationale>\n```sql\n{D}\n```\n</rationale><sql>{R}</sql>",
         "Draft:\n```sql\n{D}\n```\nso\n<sql>\n```sql\n{R}\n```\n</sql>",
         "<!-- thinking:\n```sql\n{D}\n```\n-->\n```sql\n{R}\n```",
     ] {
         assert_eq!(read_drafted(reply), Some(("R", false)), "{reply}");
     }
+}
+
+#[test]
+fn the_lines_of_a_statement_in_a_list_are_one_statement() {
+    for lines in [
+        r#"["SELECT COUNT(*)", "FROM samples WHERE status = 'done'"]"#,
+        r#"["SELECT COUNT(*) FROM samples", "WHERE status = 'done'"]"#,
+        r#"["-- all that are done", "SELECT COUNT(*) FROM samples", "", "WHERE status = 'done';"]"#,
+        r#"["WITH a AS (SELECT * FROM samples", "WHERE status = 'done')", "SELECT * FROM a"]"#,
+        r#"["SELECT a FROM samples UNION", "SELECT b FROM samples"]"#,
+    ] {
+        let list: Vec<String> = serde_json::from_str(lines).unwrap();
+        let joined = list.join("\n");
+        let expected = joined.trim_start_matches("-- all that are done\n").trim_end_matches(';');
+        for reply in [
+            format!("{{\"sql\": {lines}}}"),
+            format!("```json\n{{\"query\": {lines}}}\n```"),
+            format!("{{\"result\": {{\"lines\": {lines}}}}}"),
+        ] {
+            assert_eq!(sql(&reply).as_deref(), Some(expected), "{reply}");
+            assert!(read(&reply).is_some_and(|read| !read.is_doubted), "{reply}");
+        }
+    }
+}
+
+#[test]
+fn of_a_draft_and_its_correction_in_any_language_the_correction_is_read() {
+    for between in [
+        "EDIT: forgot the filter:",
+        "Korrektur: die Bedingung fehlt. Richtig ist:",
+        "Correction : il manque le filtre. Voici la bonne requête :",
+        "Perdón, esa consulta es incorrecta. La consulta correcta es:",
+        "Desculpe, faltou o filtro. A consulta certa é:",
+        "Scusa, ho sbagliato. Ecco quella giusta:",
+        "Poprawka: brakuje warunku. Poprawne zapytanie:",
+        "Исправление: забыл условие. Правильный запрос:",
+        "上面的查询有误，正确的SQL是：",
+        "訂正：条件が抜けていました。正しいSQLは次のとおりです。",
+        "Option B (with the filter, recommended):",
+        "This can be simplified to:",
+        "✅",
+    ] {
+        let reply = format!("```sql\n{{D}}\n```\n\n{between}\n```sql\n{{R}}\n```");
+        assert_eq!(read_drafted(&reply).map(|(which, _)| which), Some("R"), "{reply}");
+        let (_, is_doubted) = first_of(&reply.replace("{D}", "SELECT 1").replace("{R}", COUNT));
+        assert!(!is_doubted, "{reply}");
+    }
+    for (reply, which) in [
+        ("Before:\n```sql\n{D}\n```\nAfter:\n```sql\n{R}\n```", "R"),
+        ("❌\n```sql\n{D}\n```\n✅\n```sql\n{R}\n```", "R"),
+        ("1. ```sql\n{D}\n```\n2. ```sql\n{R}\n```\nThis is the final query.", "R"),
+        ("Let me check the values:\n```sql\n{D}\n```\nThen:\n```sql\n{R}\n```", "R"),
+        (r#"{"primary_query": "{R}", "alternative_queries": ["{D}"]}"#, "R"),
+        ("```sql\n{R}\n```\nAn equivalent form is:\n```sql\n{D}\n```", "R"),
+    ] {
+        assert_eq!(read_drafted(reply).map(|(which, _)| which), Some(which), "{reply}");
+        let (_, is_doubted) = first_of(&reply.replace("{D}", "SELECT 1").replace("{R}", COUNT));
+        assert!(!is_doubted, "{reply}");
+    }
+}
+
+#[test]
+fn a_statement_behind_a_refusal_is_doubted() {
+    for reply in [
+        "This question cannot be answered. For example:\n```sql\n{D}\n```",
+        "-- cannot be answered with these tables\n{D}",
+        r#"{"sql": "{D}", "explanation": "The question cannot be answered with these tables."}"#,
+        "无法根据给定的表回答这个问题。示例：\n```sql\n{D}\n```",
+        "```sql\n{D}\n```\nDiese Frage lässt sich nicht beantworten.",
+    ] {
+        assert_eq!(read_drafted(reply), Some(("D", true)), "{reply}");
+    }
+    let free = "This cannot be answered from reviews alone, so customers is joined:\n{R}";
+    assert_eq!(read_drafted(free), Some(("R", false)));
 }
 
 #[test]

@@ -64,7 +64,8 @@ const WRONG: [&str; 16] = [
     "unauthorized",
 ];
 /// Words of an error about a key, where it is not named.
-const UNKNOWN_USER: [&str; 5] = [
+const UNKNOWN_USER: [&str; 6] = [
+    "not authenticated",
     "authentication_error",
     "unauthenticated",
     "invalid authentication",
@@ -92,6 +93,18 @@ const UNLOADABLE: [&str; 8] = [
     "loading failed",
     "loading was stopped",
     "requires more system memory",
+];
+/// Words of a server that has no model loaded.
+pub(super) const UNLOADED: [&str; 4] =
+    ["no models loaded", "no model loaded", "no model is loaded", "no models are loaded"];
+/// Words of a firewall that refuses an address.
+const NETWORK: [&str; 6] = [
+    "firewall",
+    "virtual network",
+    "ip address",
+    "private endpoint",
+    "public access is disabled",
+    "network rules",
 ];
 /// Names of the limit of output tokens.
 pub(super) const OUTPUT: [&str; 5] =
@@ -257,6 +270,8 @@ pub(super) enum Cause {
     Excess,
     /// The endpoint has too much to do.
     Busy,
+    /// The endpoint refuses the address of the caller.
+    Network,
     /// A web page stands in place of an error.
     Page,
     /// Anything else, by its status.
@@ -278,6 +293,8 @@ pub(super) fn cause(status: StatusCode, words: &str) -> Cause {
         Cause::Filter
     } else if code == 403 && is_page {
         Cause::Page
+    } else if code == 403 && has_any_of(words, &NETWORK) {
+        Cause::Network
     } else if is_spent(words) {
         Cause::Credits
     } else if has_any_of(words, &RATE) && !matches!(code, 401 | 402) {

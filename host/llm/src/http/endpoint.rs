@@ -9,7 +9,7 @@ use serde_json::Value;
 use syrch_core::ports::{LlmError, Preview, Retry};
 use syrch_core::text::clip;
 use syrch_core::validate;
-use syrch_http::{client, is_exposed, read, root_cause};
+use syrch_http::{client, is_exposed, is_secret, read, root_cause};
 
 use super::cause::{Cause, PASSING, has_any_of};
 use super::events::{self, Events};
@@ -231,7 +231,7 @@ impl Endpoint {
     /// The text without the key, in case the endpoint returns it.
     pub(super) fn scrub(&self, text: &str) -> String {
         match &self.key {
-            Some(key) if text.contains(key.expose_secret()) => {
+            Some(key) if is_secret(key.expose_secret()) && text.contains(key.expose_secret()) => {
                 text.replace(key.expose_secret(), "***")
             }
             _ => text.to_owned(),
@@ -328,6 +328,10 @@ mod tests {
             .quote(&format!("bad key:\n sesame-open, sk-abcd***.\x1b[31m {}", "x".repeat(500)));
         assert!(quoted.starts_with("bad key: ***, sk-***"), "{quoted}");
         assert!(quoted.len() <= ERROR_TEXT && !quoted.contains('\x1b'));
+        for key in ["k", "ab", "tokens", "password"] {
+            let quoted = endpoint::<OpenAi>(key).unwrap().quote("max_tokens: password, cab k");
+            assert_eq!(quoted, "max_tokens: password, cab k");
+        }
     }
 
     #[test]

@@ -23,4 +23,4 @@ pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_mod
 pub use provider::HttpProvider;
 pub use quirks::{Quirks, Structured};
 pub use syrch_core::StructuredReplies;
-pub use syrch_http::{is_exposed, is_loopback, resolve_locally};
+pub use syrch_http::{is_exposed, is_loopback, is_secret, resolve_locally};

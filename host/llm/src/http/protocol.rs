@@ -133,7 +133,8 @@ pub enum Stopped {
     Length,
     /// The reply was cut off at the end of the model's context, which no limit of output moves.
     Context,
-    /// The reply broke off, for this reason of the endpoint: nothing in it counts.
+    /// The reply broke off, for this reason of the endpoint: at most a statement in it that is
+    /// whole counts, with a doubt.
     Broken(String),
     /// The model refused to answer, for this reason.
     Refused(String),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
+use syrch_core::Json;
 use syrch_core::ports::{
     Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Reply, Request, Retry,
     Shape, SqlReply, Usage,
@@ -225,7 +226,7 @@ impl<P: Protocol> HttpProvider<P> {
         };
         // Some endpoints say that a reply is complete, however it ends.
         let is_full =
-            answer.usage.as_ref().is_some_and(|usage| usage.output_tokens == sent.max_tokens);
+            answer.usage.as_ref().is_some_and(|usage| usage.output_tokens >= sent.max_tokens);
         if is_full && answer.stopped == Stopped::Complete {
             answer.stopped = Stopped::Length;
         }
@@ -252,8 +253,9 @@ impl<P: Protocol> HttpProvider<P> {
         };
         let is_sent_again = !matches!(answer.stopped, Stopped::Broken(_))
             && (self.gets_more(sent, &answer, &result) || self.gets_format(sent, &answer, &result));
-        let is_failure =
-            matches!(&answer.stopped, Stopped::Broken(reason) if values::is_failure(reason));
+        let is_failure = result.is_err()
+            && matches!(&answer.stopped, Stopped::Broken(reason)
+                if values::is_failure(reason) || values::is_interruption(reason));
         let retry = match is_sent_again {
             true => Retry::After(Duration::ZERO),
             false if is_failure => Retry::Yes,
@@ -316,7 +318,8 @@ impl<P: Protocol> HttpProvider<P> {
         }
         tracing::info!(
             model,
-            "a reply held no statement: statements are requested as JSON documents from now on"
+            "a reply held no statement that is clearly its answer: statements are requested as \
+             JSON documents from now on"
         );
         self.lock_learnt().set(model, &Quirks { statements_as_json: true, ..Quirks::default() });
         true
@@ -329,8 +332,19 @@ impl<P: Protocol> HttpProvider<P> {
             return Err(LlmError::Refused(self.endpoint.quote(reason)));
         }
         if let Stopped::Broken(reason) = &answer.stopped {
+            let is_failure = values::is_failure(reason);
+            let whole = self.whole_statement(sent, answer).filter(|_| !is_failure);
+            if let Some(parsed) = whole {
+                return Ok(Reply {
+                    text: answer.text.clone(),
+                    parsed: Some(parsed),
+                    truncated: false,
+                    logprob: answer.logprob,
+                    usage,
+                });
+            }
             let what = format!("its reply ended with `{}`", self.endpoint.quote(reason));
-            return Err(match values::is_failure(reason) {
+            return Err(match is_failure || values::is_interruption(reason) {
                 true => self.endpoint.cut_short(&what),
                 false => LlmError::Malformed(format!("(the endpoint broke it off: {what})")),
             });
@@ -376,6 +390,17 @@ impl<P: Protocol> HttpProvider<P> {
             other => other?,
         };
         Ok(Reply { text, parsed, truncated, logprob: answer.logprob, usage })
+    }
+
+    /// The statement that is whole in a reply that broke off, with a doubt: what the endpoint did
+    /// not send may have changed it.
+    fn whole_statement(&self, sent: &Sent<'_>, answer: &Answer) -> Option<Json> {
+        let Sent { request, max_tokens, .. } = sent;
+        let limits = &self.config.limits;
+        let is_sql = request.expect == Shape::Sql;
+        let parsed = P::parse_cut(&answer.text, &request.expect, limits, *max_tokens).ok()?;
+        let reply = serde_json::from_str::<SqlReply>(&parsed.filter(|_| is_sql)?).ok()?;
+        Some(reply.into_doubted().json())
     }
 
     /// The outcome of a reply that is too long to be read, of which so many bytes were. It used as

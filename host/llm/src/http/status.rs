@@ -15,7 +15,8 @@ use syrch_core::text::clip;
 use syrch_http::retry_after;
 
 use super::cause::{
-    ABSENT, Cause, OUTPUT, PASSING, RATE, cause, has_any_of, is_about_key, is_spent, numbers,
+    ABSENT, Cause, OUTPUT, PASSING, RATE, UNLOADED, cause, has_any_of, is_about_key, is_spent,
+    numbers,
 };
 use super::values::{self, is_given};
 
@@ -61,7 +62,7 @@ impl Said {
 
     /// The error in a body whose status is that of a reply; `None` if it has none.
     pub(super) fn in_reply(body: &Value) -> Option<Self> {
-        let choice = body.get("choices").and_then(|choices| choices.get(0));
+        let choice = values::first_choice(body);
         let of_choice = choice.and_then(|choice| choice.get("error")).filter(|it| is_given(it));
         let finish = choice.and_then(|choice| choice["finish_reason"].as_str()).unwrap_or_default();
         let is_flagged = finish == "error";
@@ -243,6 +244,9 @@ const RATES: &str = "the rate limit or quota is used up; wait, lower --max-concu
 pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
     let by_cause = match said.cause {
         Cause::Loading => "it has not loaded its model yet; try again later",
+        Cause::Credits if has_any_of(&said.words, &OUTPUT) => {
+            "its credits do not cover so many tokens; add credits, or lower --max-tokens"
+        }
         Cause::Credits => "its credits are used up",
         Cause::Key if !has_key => NO_KEY,
         Cause::Key => "check the API key",
@@ -252,6 +256,9 @@ pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
              --max-tokens, or ask over fewer --tables"
         }
         Cause::Busy => "the endpoint has too much to do; try again later, or raise SYRCH_ATTEMPTS",
+        Cause::Network => {
+            "its firewall or network rules refuse this address; the key is not the cause"
+        }
         Cause::Page => "a web page is in its place; a proxy or a firewall may block the request",
         Cause::Model => return format!("check the model `{model}`"),
         Cause::Unloadable => {
@@ -262,6 +269,9 @@ pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
     if !by_cause.is_empty() {
         return by_cause.to_owned();
     }
+    if has_any_of(&said.words, &UNLOADED) {
+        return format!("no model is loaded; load `{model}` in its server");
+    }
     match said.status.as_u16() {
         401 if !has_key => NO_KEY.to_owned(),
         401 => "check the API key".to_owned(),
@@ -269,7 +279,10 @@ pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
         403 => "it refuses access; check the API key and what it may do".to_owned(),
         402 => "its credits are used up".to_owned(),
         404 => format!("check the model `{model}` and the base URL"),
-        408 | 429 => RATES.to_owned(),
+        408 => "it waited too long, for the request or for its model; try again, use a faster \
+                model, or raise --timeout if that is shorter"
+            .to_owned(),
+        429 => RATES.to_owned(),
         400..=499 if said.refuses_tokens() => {
             "it does not take so many output tokens; lower --max-tokens".to_owned()
         }
@@ -506,6 +519,8 @@ mod tests {
         let said = Said::in_reply(&json!({"error": {"message": "Model m not found"}})).unwrap();
         assert_eq!((said.status.as_u16(), said.cause), (404, Cause::Model));
         assert_eq!(Said::in_reply(&json!({"choices": [], "message": "x"})), None);
+        let said = Said::in_reply(&json!({"detail": "Not authenticated"})).unwrap();
+        assert_eq!((said.status.as_u16(), said.cause), (401, Cause::Key));
     }
 
     #[test]
@@ -515,6 +530,11 @@ mod tests {
             (403, "<html>Just a moment", "a web page is in its place"),
             (403, "not in your region", "refuses access"),
             (404, "no route", "check the model `m` and the base URL"),
+            (408, "Request Timeout", "--timeout"),
+            (402, "more credits, or fewer max_tokens: can only afford 100", "lower --max-tokens"),
+            (400, "No models loaded. Please load a model first.", "load `m` in its server"),
+            (403, "Access denied due to Virtual Network/Firewall rules.", "network rules"),
+            (200, r#"{"detail":"Not authenticated"}"#, "an API key, and none is set"),
             (400, "max_tokens exceeds the limit of this server", "lower --max-tokens"),
         ] {
             let advice = advice(&read_error(status, body), false, "m");

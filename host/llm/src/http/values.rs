@@ -37,6 +37,9 @@ pub(crate) fn read_end(reason: Option<&str>) -> Stopped {
     if is_filtered(reason) {
         return Stopped::Refused("the endpoint's content filter stopped the reply".to_owned());
     }
+    if reason.eq_ignore_ascii_case("refusal") {
+        return Stopped::Refused("the model would not answer".to_owned());
+    }
     if is_cut_off(reason) {
         return match reason.to_lowercase().contains("context_window") {
             true => Stopped::Context,
@@ -52,17 +55,8 @@ pub(crate) fn read_end(reason: Option<&str>) -> Stopped {
 /// Returns true if a reply ends for this reason because it was cut off at a limit.
 fn is_cut_off(reason: &str) -> bool {
     /// Parts of the names that endpoints have for it.
-    const CUT: [&str; 9] = [
-        "length",
-        "max_",
-        "limit",
-        "trunc",
-        "context_window",
-        "abort",
-        "incomplete",
-        "insufficient",
-        "out_of_tokens",
-    ];
+    const CUT: [&str; 7] =
+        ["length", "max_", "limit", "trunc", "context_window", "incomplete", "out_of_tokens"];
     let reason = reason.to_lowercase();
     CUT.iter().any(|part| reason.contains(part))
 }
@@ -117,6 +111,13 @@ pub(crate) fn is_failure(reason: &str) -> bool {
         ["error", "fail", "cancel", "interrupt", "timeout", "timed", "disconnect", "network"];
     let reason = reason.to_lowercase();
     FAILURES.iter().any(|part| reason.contains(part))
+}
+
+/// Returns true if a reply ends for this reason because its server stopped it where it was, which
+/// is no fault of the reply: what is whole in it may be used, and another try may bring all of it.
+pub(crate) fn is_interruption(reason: &str) -> bool {
+    let reason = reason.to_lowercase();
+    ["abort", "insufficient"].iter().any(|part| reason.contains(part))
 }
 
 /// Returns true if a reply ends for this reason because a filter stopped it.
@@ -177,6 +178,12 @@ fn cost(usage: &Value) -> Option<u64> {
         (Some(fee), Some(upstream)) if usage["is_byok"] == true => Some(fee + upstream),
         (dollars, upstream) => dollars.max(upstream),
     }
+}
+
+/// The choice of a chat completion that counts: the one that is numbered 0, else the first.
+pub(crate) fn first_choice(body: &Value) -> Option<&Value> {
+    let choices = body.get("choices")?.as_array()?;
+    choices.iter().find(|choice| choice["index"] == 0).or(choices.first())
 }
 
 /// A count of tokens; `None` if the value is no count.
@@ -274,9 +281,7 @@ mod tests {
             "max_length",
             "truncated",
             "limit",
-            "abort",
             "model_context_window_exceeded",
-            "insufficient_system_resource",
         ] {
             assert!(is_cut_off(reason) && !is_filtered(reason), "{reason}");
         }
@@ -305,6 +310,11 @@ mod tests {
         }
         assert_eq!(read_end(None), Stopped::Complete);
         assert_eq!(read_end(Some("out_of_tokens")), Stopped::Length);
+        assert!(matches!(read_end(Some("refusal")), Stopped::Refused(_)));
+        for reason in ["abort", "aborted", "insufficient_system_resource"] {
+            assert_eq!(read_end(Some(reason)), Stopped::Broken(reason.to_owned()));
+            assert!(is_interruption(reason) && !is_failure(reason), "{reason}");
+        }
         for (reason, is_passing) in [
             ("network_error", true),
             ("server_error", true),

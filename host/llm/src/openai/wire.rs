@@ -133,7 +133,7 @@ fn response_format(shape: &Shape, quirks: &Quirks) -> Option<Value> {
 /// Reads a body; `None` if it is no chat completion. `model` is the name of the model if the body
 /// has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
-    let Some(choice) = body.get("choices").and_then(|choices| choices.get(0)) else {
+    let Some(choice) = values::first_choice(body) else {
         let stopped =
             Stopped::Refused(format!("the endpoint's content filter: {}", filter_reason(body)?));
         return Some(Answer { stopped, usage: usage(body, model), ..Answer::default() });
@@ -276,7 +276,9 @@ pub(super) fn join_events(events: &[Value], is_ended: bool) -> Option<Value> {
                 body[name] = value.clone();
             }
         }
-        if let Some(choice) = event.get("choices").and_then(|choices| choices.get(0)) {
+        let choice = values::first_choice(event);
+        // The parts of a second choice belong to another reply.
+        if let Some(choice) = choice.filter(|it| it["index"].is_null() || it["index"] == 0) {
             sum.add(choice);
         }
     }

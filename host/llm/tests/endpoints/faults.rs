@@ -402,7 +402,7 @@ async fn a_reply_that_fills_its_tokens_is_cut_off_whatever_it_says() {
     let endpoint = MockEndpoint::start(Script::always(Reply::text(COUNT).finish("MAX_TOKENS")));
     let outcome = complete(&openai(&endpoint), &call("q", Shape::Sql)).await;
     assert!(matches!(outcome.result, Err(LlmError::Cut { .. })), "{outcome:?}");
-    for (output, is_cut) in [(511, false), (512, true)] {
+    for (output, is_cut) in [(511, false), (512, true), (4_096, true)] {
         let reply = Reply::text(COUNT).usage(Usage::Tokens(9, output));
         let endpoint = MockEndpoint::start(Script::always(reply));
         let mut call = call("q", Shape::Sql);
@@ -410,6 +410,58 @@ async fn a_reply_that_fills_its_tokens_is_cut_off_whatever_it_says() {
         let outcome = complete(&openai(&endpoint), &call).await;
         assert_eq!(matches!(outcome.result, Err(LlmError::Cut { .. })), is_cut, "{outcome:?}");
     }
+}
+
+/// A reason that no one knows may mean that the rest is missing: a statement whose end is marked is
+/// read, and doubted.
+#[tokio::test]
+async fn of_a_reply_that_broke_off_only_a_whole_statement_counts() {
+    let fence = format!("```sql\n{COUNT}\n```\nConfidence: 0.9");
+    for reason in ["unknown_xyz", "pause_turn", "abort", "insufficient_system_resource"] {
+        let outcome = ask(Reply::text(&fence).finish(reason), Shape::Sql).await;
+        let reply = outcome.result.unwrap_or_else(|error| panic!("{reason}: {error}"));
+        let read = SqlReply::from_reply(&Shape::Sql, &reply).unwrap();
+        assert_eq!((read.sql.as_str(), read.is_doubted), (COUNT, true), "{reason}");
+        assert_eq!(read.confidence, Some(SqlReply::UNCLEAR), "{reason}");
+    }
+    for (reason, retry) in [
+        ("abort", Retry::Yes),
+        ("insufficient_system_resource", Retry::Yes),
+        ("unknown_xyz", Retry::No),
+    ] {
+        for text in [COUNT.to_owned(), format!("```sql\n{COUNT}")] {
+            let outcome = ask(Reply::text(text).finish(reason), Shape::Sql).await;
+            let error = outcome.result.unwrap_err();
+            assert!(!matches!(error, LlmError::Cut { .. }), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
+            assert_eq!(outcome.retry, retry, "{reason}");
+        }
+    }
+    let outcome = ask(Reply::text(&fence).finish("refusal"), Shape::Sql).await;
+    assert!(matches!(outcome.result, Err(LlmError::Refused(_))), "{outcome:?}");
+    let outcome = ask(Reply::text(&fence).finish("network_error"), Shape::Sql).await;
+    assert!(outcome.result.is_err() && outcome.retry == Retry::Yes, "{outcome:?}");
+}
+
+#[tokio::test]
+async fn of_several_choices_the_one_numbered_0_counts() {
+    fn choice(index: u32, sql: &str) -> Value {
+        let content = format!("```sql\n{sql}\n```");
+        json!({"index": index, "message": {"content": content}, "finish_reason": "stop"})
+    }
+    let body = json!({"choices": [choice(1, "SELECT 1"), choice(0, COUNT)]});
+    let outcome = ask(Reply::raw(200, body.to_string()), Shape::Sql).await;
+    assert_eq!(statement(&outcome).as_deref(), Some(COUNT));
+    fn event(index: u32, sql: &str) -> String {
+        let part = json!({"choices": [{
+            "index": index, "delta": {"content": format!("```sql\n{sql}\n```")},
+            "finish_reason": "stop"
+        }]});
+        format!("data: {part}\n\n")
+    }
+    let stream = format!("{}{}data: [DONE]\n\n", event(1, "SELECT 1"), event(0, COUNT));
+    let outcome = ask(Reply::raw(200, stream), Shape::Sql).await;
+    assert_eq!(statement(&outcome).as_deref(), Some(COUNT));
 }
 
 #[tokio::test]

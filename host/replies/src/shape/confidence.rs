@@ -1,10 +1,51 @@
 //! The confidence that a model states in its text: `Confidence: 0.7`, `**Confidence:** 95%`,
-//! `confidence = .5`.
+//! `confidence = .5`, `Confidence: low`, `Konfidenz: 0,1`.
 
 use syrch_core::text::clip;
 
-/// The word that a statement of confidence begins with.
-const WORD: &str = "confidence";
+/// The words that a statement of confidence begins with, in lower case.
+const WORDS: [&str; 13] = [
+    "confidence",
+    "konfidenz",
+    "vertrauen",
+    "confiance",
+    "confianza",
+    "confiança",
+    "confidenza",
+    "fiducia",
+    "pewność",
+    "уверенность",
+    "置信度",
+    "信頼度",
+    "確信度",
+];
+/// Words in the place of a number. One for a high confidence says no more than none does.
+const LEVELS: [(&str, f64); 24] = [
+    ("very low", 0.1),
+    ("extremely low", 0.1),
+    ("low", 0.3),
+    ("medium", 0.5),
+    ("moderate", 0.5),
+    ("sehr gering", 0.1),
+    ("sehr niedrig", 0.1),
+    ("gering", 0.3),
+    ("niedrig", 0.3),
+    ("mittel", 0.5),
+    ("très faible", 0.1),
+    ("faible", 0.3),
+    ("moyenne", 0.5),
+    ("muy baj", 0.1),
+    ("baja", 0.3),
+    ("baixa", 0.3),
+    ("molto bassa", 0.1),
+    ("bassa", 0.3),
+    ("media", 0.5),
+    ("nisk", 0.3),
+    ("низк", 0.3),
+    ("средн", 0.5),
+    ("低", 0.3),
+    ("中", 0.5),
+];
 /// Words that may be between it and its number.
 const FILLERS: [&str; 14] = [
     "score",
@@ -23,25 +64,69 @@ const FILLERS: [&str; 14] = [
     "roughly",
 ];
 /// Markup and separators that may be there.
-const MARKUP: &str = " \t\r*_`'\":=~≈|>)]";
+const MARKUP: &str = " \t\r*_`'\":：=~≈|>)]";
 
 /// The last confidence of 0 to 1 that the text states; one out of range does not count.
 pub(super) fn find_confidence(text: &str) -> Option<f64> {
-    let lower = text.to_ascii_lowercase();
-    lower
-        .match_indices(WORD)
-        .filter(|(at, _)| !lower[..*at].ends_with(|c: char| c.is_alphanumeric()))
-        .filter_map(|(at, _)| number(skip_to_number(clip(&lower[at + WORD.len()..], 128))?))
-        .last()
+    let lower = text.to_lowercase();
+    let mut stated: Vec<(usize, f64)> = WORDS
+        .iter()
+        .flat_map(|word| lower.match_indices(word))
+        .filter(|(at, word)| {
+            !word.is_ascii() || !lower[..*at].ends_with(|c: char| c.is_alphanumeric())
+        })
+        .filter_map(|(at, word)| {
+            let rest = clip(&lower[at + word.len()..], 128);
+            let text = skip_to_number(rest)?;
+            let is_set = rest[..rest.len() - text.len()].contains([':', '：', '=', '|', '\n']);
+            let level = read_level(text).filter(|_| is_set).map(|(level, _)| level);
+            Some((at, number(text).or(level)?))
+        })
+        .collect();
+    stated.sort_by_key(|(at, _)| *at);
+    stated.pop().map(|(_, value)| value)
 }
 
-/// A number from 0 to 1, also as a percentage or a ratio, which must be the whole text.
+/// Returns true if a line begins with a word for a confidence.
+pub(super) fn begins_with_word(line: &str) -> bool {
+    let line = clip(line, 64).to_lowercase();
+    WORDS.iter().any(|word| line.starts_with(word))
+}
+
+/// A number from 0 to 1, also as a percentage or a ratio, or a word for one, which must be the
+/// whole text.
 pub(super) fn value(text: &str) -> Option<f64> {
-    let text = text.trim().to_ascii_lowercase();
-    let rest = Number::read(&text)?
-        .rest
-        .trim_start_matches(|c: char| c.is_ascii_digit() || " %./".contains(c));
+    let text = text.trim().to_lowercase();
+    let Some(number_read) = Number::read(&text) else {
+        let (level, rest) = read_level(&text)?;
+        let rest = rest.trim_start_matches(char::is_alphabetic).trim_start();
+        return (rest.is_empty() || rest.starts_with([',', '.', ';', ':', '(', '-', '–', '—']))
+            .then_some(level);
+    };
+    let rest =
+        number_read.rest.trim_start_matches(|c: char| c.is_ascii_digit() || " %./".contains(c));
     rest.trim_start_matches("percent").is_empty().then(|| number(&text))?
+}
+
+/// A number without a unit as a confidence: from 0 to 1 as it is, a whole one up to 10 in tenths,
+/// and a greater one up to 100 in hundredths.
+pub(super) fn scale(value: f64) -> Option<f64> {
+    let is_whole = value.fract() == 0.0;
+    let scaled = match value {
+        value if value > 10.0 => value / 100.0,
+        value if value > 1.0 && is_whole => value / 10.0,
+        value => value,
+    };
+    (0.0..=1.0).contains(&scaled).then_some(scaled)
+}
+
+/// The confidence of the word that a text begins with, and what follows it.
+fn read_level(text: &str) -> Option<(f64, &str)> {
+    let (word, value) = LEVELS.iter().find(|(word, _)| text.starts_with(word))?;
+    let rest = &text[word.len()..];
+    let is_stem = !word.is_ascii() || ["muy baj", "nisk"].contains(word);
+    let is_whole = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-');
+    (is_stem || is_whole).then_some((*value, rest))
 }
 
 /// The text from the number on, if only fillers and markup are before it.
@@ -95,7 +180,7 @@ fn number(text: &str) -> Option<f64> {
     } else if rest.starts_with(|c: char| c.is_alphanumeric()) {
         return None;
     } else {
-        value
+        return scale(value);
     };
     (0.0..=1.0).contains(&value).then_some(value)
 }
@@ -154,6 +239,23 @@ mod tests {
             ("\"confidence\": 0.25", 0.25),
             ("Confidence: 0,7", 0.7),
             ("Confidence: 0.3 for the draft. Final confidence: 0.9", 0.9),
+            ("Confidence: 95", 0.95),
+            ("Confidence: 20", 0.2),
+            ("Confidence: 7", 0.7),
+            ("Confidence: low", 0.3),
+            ("**Confidence:** Very low.", 0.1),
+            ("Confidence level: medium", 0.5),
+            ("| Confidence | low |", 0.3),
+            ("Konfidenz: 0,1", 0.1),
+            ("Konfidenz: niedrig", 0.3),
+            ("Vertrauen: 90 %", 0.9),
+            ("Confiance : 0,2", 0.2),
+            ("Confianza: baja", 0.3),
+            ("Уверенность: 0,4", 0.4),
+            ("Уверенность: низкая", 0.3),
+            ("置信度：0.2", 0.2),
+            ("置信度：低", 0.3),
+            ("確信度: 30%", 0.3),
         ] {
             assert_eq!(find_confidence(text), Some(expected), "{text}");
         }
@@ -164,7 +266,7 @@ mod tests {
         for text in [
             "",
             "Confidence: 1.7",
-            "Confidence: 95",
+            "Confidence: 950",
             "Confidence: -0.5",
             "Confidence: high",
             "Confidence: 250%",
@@ -174,11 +276,14 @@ mod tests {
             "overconfidence: 0.5",
             "confidences 0.5",
             "Confidence\n1. First I read the question",
+            "Confidence in low prices",
+            "Confidence: low-level details",
+            "Confidence: lower is better",
             "0.7",
         ] {
             assert_eq!(find_confidence(text), None, "{text}");
         }
-        assert_eq!(find_confidence("Confidence: 0.6 … confidence: 7"), Some(0.6));
+        assert_eq!(find_confidence("Confidence: 0.6 … confidence: 700"), Some(0.6));
     }
 
     #[test]
@@ -187,5 +292,9 @@ mod tests {
         assert_eq!(value("0.5"), Some(0.5));
         assert_eq!(value("0.5 or so"), None);
         assert_eq!(value("high"), None);
+        assert_eq!(value("20"), Some(0.2));
+        assert_eq!(value("Very low"), Some(0.1));
+        assert_eq!(value("low, since the column is missing"), Some(0.3));
+        assert_eq!(value("low prices"), None);
     }
 }

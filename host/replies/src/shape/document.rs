@@ -79,6 +79,12 @@ fn bracket_end(text: &str) -> Option<usize> {
 pub(super) fn unclosed(text: &str) -> Option<usize> {
     let bare = text.trim_end_matches(|c: char| c.is_whitespace() || c == '`');
     let start = bare.find("{\"").or_else(|| bare.find("{ \"")).or_else(|| bare.find("{\n"))?;
+    // A literal of a statement stands behind an operator.
+    let line = bare[..start].rsplit('\n').next().unwrap_or_default();
+    let opens = line.rsplit_once('\'').filter(|_| line.matches('\'').count() % 2 == 1);
+    if opens.is_some_and(|(before, _)| before.trim_end().ends_with(['=', '(', ',', '<', '>'])) {
+        return None;
+    }
     let is_closed = bare.ends_with(['}', ']']) || with_brackets(&bare[start..]).is_none();
     (!is_closed && bare[start..].contains("\":")).then_some(start)
 }

@@ -53,8 +53,89 @@ const HEADINGS: [&str; 12] = [
     "attempt",
     "sqlquery",
 ];
+/// The same in other languages, and words of a statement that replaces the one before.
+const FINAL_PHRASES: [&str; 52] = [
+    "use this instead",
+    "use this one instead",
+    "simplified to",
+    "simplifies to",
+    "recommended",
+    "preferred",
+    "empfohlen",
+    "recommandé",
+    "recomendad",
+    "consigliat",
+    "zalecan",
+    "рекоменду",
+    "推荐",
+    "推奨",
+    "✅",
+    "✔",
+    "richtig ist",
+    "richtige abfrage",
+    "korrigierte",
+    "endgültige",
+    "bonne requête",
+    "requête corrig",
+    "requête correcte",
+    "requête finale",
+    "consulta correct",
+    "consulta corregid",
+    "consulta final",
+    "consulta certa",
+    "consulta corret",
+    "consulta corrigid",
+    "la correcta es",
+    "la corretta è",
+    "quella giusta",
+    "quella corretta",
+    "query corretta",
+    "query finale",
+    "poprawne zapytanie",
+    "poprawiona wersja",
+    "końcowe zapytanie",
+    "правильный запрос",
+    "исправленный запрос",
+    "итоговый запрос",
+    "正确的sql",
+    "正确的 sql",
+    "正确的查询",
+    "正确写法",
+    "最终sql",
+    "最终的sql",
+    "最终查询",
+    "正しいsql",
+    "正しいクエリ",
+    "最終的なsql",
+];
+/// Words that deny one of these.
+const NOT_FINAL: [&str; 9] =
+    ["not ", "never", "nicht ", "pas ", "no es ", "não ", "non ", "nie ", "не "];
+/// Words behind a statement that call it the answer.
+const CONFIRMATIONS: [&str; 18] = [
+    "this is the final",
+    "this is the correct",
+    "this is the right",
+    "this is the answer",
+    "this is my final",
+    "this is my answer",
+    "this one is correct",
+    "this one is right",
+    "this one is the answer",
+    "use this one",
+    "das ist die richtige",
+    "das ist die endgültige",
+    "c'est la bonne",
+    "esta es la correcta",
+    "esta é a correta",
+    "questa è quella giusta",
+    "это правильный",
+    "这是最终",
+];
+/// Words that suppose something, as whole words.
+const CONDITIONS: [&str; 8] = ["if", "wenn", "falls", "si", "se", "jeśli", "если", "caso"];
 /// Sentences that take the statement before them back.
-const RETRACTIONS: [&str; 17] = [
+const RETRACTIONS: [&str; 47] = [
     "wrong",
     "incorrect",
     "mistake",
@@ -71,7 +152,37 @@ const RETRACTIONS: [&str; 17] = [
     "not it.",
     "not it:",
     "not what",
-    "i forgot",
+    "forgot",
+    "edit:",
+    "korrektur",
+    "berichtigung",
+    "tut mir leid",
+    "vergessen",
+    "ist falsch",
+    "erreur",
+    "il manque",
+    "désolé",
+    "corrección",
+    "perdón",
+    "equivoqu",
+    "correção",
+    "desculpe",
+    "faltou",
+    "correzione",
+    "scusa",
+    "sbagliat",
+    "poprawka",
+    "pomyłk",
+    "исправлен",
+    "ошибк",
+    "更正",
+    "有误",
+    "抱歉",
+    "忘了",
+    "訂正",
+    "修正",
+    "間違",
+    "correctie",
 ];
 /// Words between two statements by which the later one may go on from the one before.
 const STEPS: [&str; 24] = [
@@ -175,7 +286,14 @@ const FAULTS: [&str; 18] = [
     "won't work",
 ];
 /// Words of what is only another possibility.
-const ALTERNATIVES: [&str; 20] = [
+const ALTERNATIVES: [&str; 27] = [
+    "equivalent",
+    "equivalente",
+    "gleichwertig",
+    "the same result",
+    "also be written",
+    "also write",
+    "等价",
     "alternativ",
     "another",
     "optional",
@@ -198,7 +316,16 @@ const ALTERNATIVES: [&str; 20] = [
     "e.g.",
 ];
 /// Words of what comes before the statement.
-const DRAFTS: [&str; 13] = [
+const DRAFTS: [&str; 22] = [
+    "let me check",
+    "let me look",
+    "let's check",
+    "let's look",
+    "let us check",
+    "let us look",
+    "check the values",
+    "look at the values",
+    "to explore",
     "draft",
     "i thought",
     "at first",
@@ -242,7 +369,7 @@ fn contains_any(text: &str, words: &[&str]) -> bool {
 }
 
 fn is_conditional(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "if")
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| CONDITIONS.contains(&word))
 }
 
 /// The last bytes of a text, from a whole character on.
@@ -257,13 +384,19 @@ fn near_end(text: &str) -> &str {
 pub(super) fn mark(before: &str) -> Mark {
     let near = near_end(before).to_lowercase();
     let lead = lead(&near);
-    if refuses_next(lead) {
+    if refuses_next(lead) || lead.contains('❌') {
         return Mark::Refused;
     }
     let words: Vec<&str> =
         lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    if is_final(&words) && !contains_any(lead, &ALTERNATIVES) {
+    let is_named_final = contains_any(lead, &FINAL_PHRASES) && !contains_any(lead, &NOT_FINAL);
+    if (is_final(&words) || is_named_final) && !contains_any(lead, &ALTERNATIVES) {
         return Mark::Final;
+    }
+    match words.as_slice() {
+        ["before" | "vorher" | "avant" | "antes" | "prima"] => return Mark::Draft,
+        ["after" | "nachher" | "après" | "después" | "depois" | "dopo"] => return Mark::Final,
+        _ => {}
     }
     if contains_any(lead, &ALTERNATIVES) || words.first() == Some(&"or") {
         return Mark::Alternative;
@@ -324,6 +457,13 @@ pub(super) fn is_refused(behind: &str) -> bool {
             })
         },
     )
+}
+
+/// Returns true if a sentence behind a statement calls it the answer: `this is the final query`.
+pub(super) fn is_confirmed(behind: &str) -> bool {
+    let text = syrch_core::text::clip(behind, NEAR).to_lowercase().replace('’', "'");
+    text.split(['.', '!', '?', '\n', ';', '。'])
+        .any(|sentence| contains_any(sentence, &CONFIRMATIONS) && !is_conditional(sentence))
 }
 
 /// Returns true if the words end with one for the statement before them.
@@ -425,6 +565,25 @@ mod tests {
             ("Instead of counting everyone, filter:\n```sql\n", Mark::Plain),
             ("Do not use DISTINCT here, the query is:\n```sql\n", Mark::Plain),
             ("Reasoning: count. SQL: ", Mark::Named),
+            ("\n```\nEDIT: forgot the filter:\n```sql\n", Mark::Final),
+            ("\n```\nKorrektur: die Bedingung fehlt. Richtig ist:\n```sql\n", Mark::Final),
+            ("\n```\n上面的查询有误，正确的SQL是：\n```sql\n", Mark::Final),
+            ("\n```\n正しいSQLは次のとおりです。\n```sql\n", Mark::Final),
+            ("\n```\nDesculpe, faltou o filtro. A consulta certa é:\n```sql\n", Mark::Final),
+            ("\n```\nИсправление: забыл условие. Правильный запрос:\n```sql\n", Mark::Final),
+            ("\n```\nPoprawka: brakuje warunku. Poprawne zapytanie:\n```sql\n", Mark::Final),
+            ("\n```\nScusa, ho sbagliato. Ecco quella giusta:\n```sql\n", Mark::Final),
+            ("\n```\nOption B (with the filter, recommended):\n```sql\n", Mark::Final),
+            ("\n```\nOption B (not recommended):\n```sql\n", Mark::Plain),
+            ("\n```\n✅\n```sql\n", Mark::Final),
+            ("\n```\nHmm, that counts everyone. Use this instead:\n```sql\n", Mark::Final),
+            ("❌\n```sql\n", Mark::Refused),
+            ("Before:\n```sql\n", Mark::Draft),
+            ("\n```\nAfter:\n```sql\n", Mark::Final),
+            ("\n```\nThis can be simplified to:\n```sql\n", Mark::Final),
+            ("\n```\nAn equivalent form is:\n```sql\n", Mark::Alternative),
+            ("First let me check the values:\n```sql\n", Mark::Draft),
+            ("\n```\nWenn das falsch ist:\n```sql\n", Mark::Plain),
         ] {
             assert_eq!(mark(before), expected, "{before}");
         }

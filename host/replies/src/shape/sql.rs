@@ -22,8 +22,9 @@ use syrch_core::{Json, Limits};
 
 use super::confidence;
 use super::document::{documents, strict};
-use super::marks::{Mark, is_refused};
+use super::marks::{Mark, is_confirmed, is_refused};
 use super::mend::{plain_blanks, without_brackets};
+use super::refusal::is_refused_before;
 use super::thinking::without_thinking;
 use super::withdrawal::is_taken_back;
 use crate::statement::{Reader, Standing, looks_like_query};
@@ -53,10 +54,13 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     let text = outside_thinking(text, limits);
     let mut found = Reading::new(limits, false).statements(&text, &mut Reader::new(limits));
     let end = found.iter().map(|found| found.place.end).max().unwrap_or(text.len());
-    if is_taken_back(text.get(end..).unwrap_or_default()) {
+    let start = found.iter().map(|found| found.place.start).min().unwrap_or_default();
+    if is_taken_back(text.get(end..).unwrap_or_default())
+        || is_refused_before(text.get(..start).unwrap_or_default())
+    {
         found.iter_mut().for_each(|one| one.is_doubted = true);
     }
-    refuse(&text, &mut found);
+    mark_by_rest(&text, &mut found);
     reply(found).or_else(|| read_request(&text, limits.json_depth))
 }
 
@@ -76,20 +80,23 @@ fn read_request(text: &str, depth: usize) -> Option<Json> {
         .rfind(|(_, value)| request_of(value, depth).is_some())?;
     let sql = request_of(&document, depth)?.to_string();
     let stated = document.get("confidence").and_then(Value::as_f64);
-    let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
+    let stated = stated.and_then(confidence::scale);
     let confidence = stated.or_else(|| confidence::find_confidence(&leave_out(text, vec![place])));
     let is_doubted = false;
     Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None, is_doubted }.json())
 }
 
-/// Marks the statements that the text behind them refuses.
-fn refuse(text: &str, found: &mut [Found]) {
+/// Marks the statements that the text behind them refuses, or calls the answer.
+fn mark_by_rest(text: &str, found: &mut [Found]) {
     let starts: Vec<usize> = found.iter().map(|one| one.place.start).collect();
     for one in found {
         let end = one.place.end;
         let next = starts.iter().copied().filter(|start| *start >= end).min();
-        if is_refused(text.get(end..next.unwrap_or(text.len())).unwrap_or_default()) {
+        let behind = text.get(end..next.unwrap_or(text.len())).unwrap_or_default();
+        if is_refused(behind) {
             one.mark = Mark::Refused;
+        } else if one.mark == Mark::Plain && is_confirmed(behind) {
+            one.mark = Mark::Final;
         }
     }
 }
@@ -361,7 +368,7 @@ mod tests {
             read("```sql\n-- the count\nSELECT 1;\n-- Confidence: 0.4\n```"),
             Some(("SELECT 1".into(), Some(0.4)))
         );
-        assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 7"), Some(("SELECT 1".into(), None)));
+        assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 700"), Some(("SELECT 1".into(), None)));
     }
 
     #[test]
@@ -449,7 +456,7 @@ mod tests {
         );
         assert_eq!(
             read("{\"sql\": \"```sql\\nSELECT 1\\n```\", \"confidence\": 95}"),
-            Some(("SELECT 1".into(), None))
+            Some(("SELECT 1".into(), Some(0.95)))
         );
         assert_eq!(read("{\"sql\": \"I cannot\", \"confidence\": 0.9}"), None);
         assert_eq!(read("{\"sql\": null}"), None);

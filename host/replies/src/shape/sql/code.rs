@@ -84,10 +84,8 @@ fn is_ended(text: &str, place: &Range<usize>) -> bool {
 fn code_end(text: &str, body: &Range<usize>) -> usize {
     let mut at = body.start;
     for line in text[body.clone()].split_inclusive('\n') {
-        let bare = line
-            .trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c))
-            .to_ascii_lowercase();
-        if bare.starts_with("confidence") && confidence::find_confidence(line).is_some() {
+        let bare = line.trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c));
+        if confidence::begins_with_word(bare) && confidence::find_confidence(line).is_some() {
             return at;
         }
         at += line.len();

@@ -5,7 +5,8 @@ use syrch_core::Limits;
 
 use super::code::{from_blocks, from_code, from_prose};
 use super::keys::{
-    ARGUMENT_KEYS, is_aside, is_final, is_last, is_named, is_reject, names_statement, plain_key,
+    ARGUMENT_KEYS, CONFIDENCE_KEYS, is_alternative, is_aside, is_choice, is_final, is_last,
+    is_named, is_reject, is_steps, names_statement, plain_key,
 };
 use super::verdict::{Verdict, is_chosen, says_something, verdict};
 use super::{Found, MAX_FOUND, leave_out};
@@ -14,7 +15,7 @@ use crate::shape::document::{documents, strict, unclosed, with_brackets};
 use crate::shape::marks::{Mark, mark_at};
 use crate::shape::prose::fences;
 use crate::shape::thinking::without_thinking;
-use crate::statement::{Reader, Standing, looks_like_query};
+use crate::statement::{Reader, Standing, first_keyword, looks_like_query};
 
 /// Values of a document that are examined at most.
 const MAX_VALUES: usize = 256;
@@ -82,18 +83,21 @@ impl<'a> Reading<'a> {
             let mut inside = Vec::new();
             self.read_value(&value, false, reader, &mut inside);
             inside.truncate(MAX_FOUND.saturating_sub(found.len()));
-            found.extend(inside.into_iter().map(|one| Found {
-                mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
-                confidence: if is_silent(&value) {
-                    one.confidence.or_else(|| {
-                        confidence::find_confidence(&leave_out(text, vec![place.clone()]))
-                    })
-                } else {
-                    one.confidence
-                },
-                place: place.clone(),
-                ended: true,
-                ..one
+            found.extend(inside.into_iter().map(|one| {
+                Found {
+                    mark: if one.mark < Mark::Plain { one.mark } else { one.mark.max(mark) }
+                        .min(if mark < Mark::Plain { mark } else { Mark::Final }),
+                    confidence: if is_silent(&value) {
+                        one.confidence.or_else(|| {
+                            confidence::find_confidence(&leave_out(text, vec![place.clone()]))
+                        })
+                    } else {
+                        one.confidence
+                    },
+                    place: place.clone(),
+                    ended: true,
+                    ..one
+                }
             }));
         }
         let best = found.iter().map(|one| one.mark).max();
@@ -122,9 +126,12 @@ impl<'a> Reading<'a> {
         self.nesting += 1;
         match value {
             Value::Object(object) => self.read_object(object, is_call, reader, found),
-            Value::Array(list) => {
-                list.iter().for_each(|value| self.read_value(value, is_call, reader, found))
-            }
+            Value::Array(list) => match join_lines(list, reader) {
+                Some(lines) => self.read_value(&lines.into(), true, reader, found),
+                None => {
+                    list.iter().for_each(|value| self.read_value(value, is_call, reader, found));
+                }
+            },
             // A text that is only a text of the document: a whole query, or a fence.
             Value::String(text) if is_call || text.contains("```") || looks_like_query(text) => {
                 found.extend(
@@ -154,15 +161,26 @@ impl<'a> Reading<'a> {
         }
         let before = found.len();
         let mut named = object.iter().filter(|(key, _)| is_named(key)).map(|(_, value)| value);
-        let sql = named.find(|sql| !sql.is_array() && !sql.is_object());
+        let lines = named.clone().find_map(Value::as_array);
+        let lines = lines.and_then(|list| join_lines(list, reader)).map(Value::from);
+        let sql = named.find(|sql| !sql.is_array() && !sql.is_object()).or(lines.as_ref());
         let mut plain = match sql {
             Some(Value::String(text)) => self.read_statements(&without_thinking(text), reader),
             _ => Vec::new(),
         };
         let is_answered = sql.is_some_and(|sql| !sql.is_string()) || !plain.is_empty();
         let mut last = Vec::new();
+        if let Some(chosen) = find_choice(object) {
+            self.read_value(chosen, is_call, reader, &mut last);
+            last.iter_mut().for_each(|one| one.mark = Mark::Final);
+        }
+        let mut steps = Vec::new();
         let mut is_open = false;
         for (key, value) in object {
+            if is_steps(key) && value.is_array() {
+                self.read_steps(value, reader, &mut steps);
+                continue;
+            }
             let is_final = is_final(key);
             let is_only_final = is_answered || is_aside(key);
             if is_only_final && !is_final && (is_reject(key) || value.is_string()) {
@@ -184,6 +202,8 @@ impl<'a> Reading<'a> {
             }
             if is_final {
                 inside.iter_mut().for_each(|one| one.mark = Mark::Final);
+            } else if is_alternative(key) {
+                inside.iter_mut().for_each(|one| one.mark = one.mark.min(Mark::Alternative));
             }
             let (finals, others): (Vec<Found>, Vec<Found>) =
                 inside.into_iter().partition(|one| one.mark == Mark::Final);
@@ -205,6 +225,9 @@ impl<'a> Reading<'a> {
         if !is_corrected {
             found.extend(plain);
         }
+        if !is_answered && found.len() == before {
+            found.extend(steps);
+        }
         if !is_corrected || !is_about_other {
             if verdict == Verdict::Refused {
                 found.truncate(before);
@@ -215,14 +238,25 @@ impl<'a> Reading<'a> {
         if is_chosen(object) {
             found[before..].iter_mut().for_each(|one| one.mark = Mark::Final);
         }
-        let confidence = match entry(object, &["confidence"]) {
-            Some(Value::Number(number)) => {
-                number.as_f64().filter(|value| (0.0..=1.0).contains(value))
-            }
+        let confidence = match entry(object, &CONFIDENCE_KEYS) {
+            Some(Value::Number(number)) => number.as_f64().and_then(confidence::scale),
             Some(Value::String(text)) => confidence::value(text),
             _ => None,
         };
         found[before..].iter_mut().for_each(|one| one.confidence = confidence.or(one.confidence));
+    }
+
+    /// The statements of the last of several steps: one that is called final, else the last one.
+    fn read_steps(&mut self, steps: &Value, reader: &mut Reader, found: &mut Vec<Found>) {
+        for step in steps.as_array().into_iter().flatten() {
+            let mut inside = Vec::new();
+            self.read_value(step, false, reader, &mut inside);
+            let is_final = found.iter().any(|one| one.mark == Mark::Final);
+            if !inside.is_empty() && (!is_final || inside.iter().any(|one| one.mark == Mark::Final))
+            {
+                *found = inside;
+            }
+        }
     }
 
     /// The statements that the value of a key of a statement holds, fenced or bare.
@@ -233,6 +267,46 @@ impl<'a> Reading<'a> {
         }
         from_code(text, 0..text.len(), 0, true, reader)
     }
+}
+
+/// The lines of one statement, of which a list holds each as a text; `None` for a list of whole
+/// statements or of anything else.
+fn join_lines(list: &[Value], reader: &mut Reader) -> Option<String> {
+    let lines = list.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?;
+    let is_begun = lines.iter().any(|line| first_keyword(line).is_some());
+    let is_list = lines.len() < 2
+        || !is_begun
+        || lines.iter().all(|line| line.contains("```") || reader.classify(line).is_some());
+    (!is_list).then(|| lines.join("\n"))
+}
+
+/// The part of an object that it names as its choice: `"best": 2` for the one of a list with that
+/// number, `"selected": "b"` for the entry `b`.
+fn find_choice(object: &Map<String, Value>) -> Option<&Value> {
+    let choices = object.iter().filter(|(key, _)| is_choice(key)).map(|(_, value)| value);
+    let mut names = choices.filter_map(|value| match value {
+        Value::String(name) if !name.trim().is_empty() => Some(name.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    });
+    names.find_map(|name| part_of_name(object, &name))
+}
+
+/// The part of an object that has this name: its entry, the one of a list with that number, or one
+/// of an object below.
+fn part_of_name<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    fn is_named(part: &Value, name: &str) -> bool {
+        const IDS: [&str; 8] =
+            ["id", "number", "name", "label", "index", "option", "candidate", "key"];
+        let mut ids = IDS.iter().filter_map(|key| part.get(key));
+        ids.any(|id| id.as_str() == Some(name) || id.is_number() && id.to_string() == name)
+    }
+    let mut listed = object.values().filter_map(Value::as_array).flatten();
+    let mut below = object.values().filter_map(Value::as_object);
+    object
+        .get(name)
+        .or_else(|| listed.find(|part| is_named(part, name)))
+        .or_else(|| below.find_map(|part| part.get(name)))
 }
 
 /// Returns true if a document decides alone what the reply answers: one that is all of the text, or
@@ -285,7 +359,9 @@ fn is_draft((key, value): (&String, &Value)) -> bool {
 
 /// Returns true if no object of a document states a confidence.
 fn is_silent(value: &Value) -> bool {
-    value.as_object().is_none_or(|object| entry(object, &["confidence"]).is_none_or(Value::is_null))
+    value
+        .as_object()
+        .is_none_or(|object| entry(object, &CONFIDENCE_KEYS).is_none_or(Value::is_null))
 }
 
 /// The value under the first of the object's keys that is one of these.

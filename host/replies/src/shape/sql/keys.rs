@@ -53,6 +53,18 @@ const REJECTS: [&str; 12] = [
 const LONGEST: usize = 64;
 /// Keys under which a call of a tool has its arguments.
 pub(super) const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
+/// Keys of the confidence that a document states.
+pub(super) const CONFIDENCE_KEYS: [&str; 9] = [
+    "confidence",
+    "confidencescore",
+    "confidencelevel",
+    "konfidenz",
+    "confiance",
+    "confianza",
+    "confiança",
+    "confidenza",
+    "置信度",
+];
 /// Words of keys that say that a value is the final statement, or a correction.
 const FINAL: [&str; 14] = [
     "final",
@@ -101,6 +113,37 @@ pub(super) fn is_reject(key: &str) -> bool {
 pub(super) fn names_statement(key: &str) -> bool {
     let key = plain_key(key);
     SQL_KEYS.iter().any(|name| key.starts_with(name) || key.ends_with(name))
+}
+
+/// Returns true for a key of steps, of which the last one is the answer if nothing else is.
+pub(super) fn is_steps(key: &str) -> bool {
+    const STEPS: [&str; 7] =
+        ["steps", "attempts", "iterations", "tries", "revisions", "sqlsteps", "stages"];
+    STEPS.contains(&plain_key(key).as_str())
+}
+
+/// Returns true for a key of what may be meant in the place of the answer.
+pub(super) fn is_alternative(key: &str) -> bool {
+    has_word(
+        key,
+        &["alternative", "alternatives", "alternate", "fallback", "fallbacks", "optional", "other"],
+    )
+}
+
+/// Returns true for a key that names one of several parts as the answer.
+pub(super) fn is_choice(key: &str) -> bool {
+    const CHOICES: [&str; 9] = [
+        "best",
+        "selected",
+        "chosen",
+        "choice",
+        "winner",
+        "recommended",
+        "preferred",
+        "selection",
+        "final",
+    ];
+    has_word(key, &CHOICES)
 }
 
 /// Returns true if one of a key's words, which signs or capitals part, is in the list, or stands

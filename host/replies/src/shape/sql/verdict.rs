@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::keys::{is_final, is_named, plain_key};
+use crate::shape::refusal::says_no_answer;
 use crate::shape::withdrawal::is_taken_back;
 
 /// The opinion of a document about its own statement; a greater one is worse.
@@ -124,6 +125,25 @@ const REVIEWS: [&str; 8] = [
     "verification",
     "evaluation",
 ];
+/// Keys under which a document explains itself, where it may say that there is no answer.
+const NOTES: [&str; 16] = [
+    "explanation",
+    "reasoning",
+    "reason",
+    "rationale",
+    "note",
+    "notes",
+    "comment",
+    "comments",
+    "message",
+    "warning",
+    "warnings",
+    "caveat",
+    "caveats",
+    "assumption",
+    "assumptions",
+    "limitation",
+];
 /// Keys of a state in one word.
 const STATES: [&str; 9] = [
     "status",
@@ -215,7 +235,8 @@ fn verdict_of(key: &str, value: &Value) -> Verdict {
     }
     let is_doubted = UNSURE.contains(&key) && is_yes(value)
         || FAULTS.contains(&key) && says_something(value)
-        || REVIEWS.contains(&key) && value.as_str().is_some_and(is_taken_back);
+        || REVIEWS.contains(&key) && value.as_str().is_some_and(is_taken_back)
+        || NOTES.contains(&key) && value.as_str().is_some_and(says_no_answer);
     if is_doubted { Verdict::Doubted } else { Verdict::Given }
 }
 
