@@ -472,7 +472,9 @@ fn list_places(path: &Path) -> Vec<PathBuf> {
     while let Some(part) = rest.pop() {
         let Some(place) = places.last_mut() else { break };
         match Path::new(&part).components().next() {
-            Some(Component::ParentDir) => drop(place.pop()),
+            Some(Component::ParentDir) => {
+                place.pop();
+            }
             Some(Component::CurDir) | None => {}
             Some(_) => place.push(&part),
         }
