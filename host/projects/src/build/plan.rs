@@ -74,8 +74,8 @@ pub struct Plan {
     pub steps: Vec<String>,
     /// The sha256 of the steps and of the files that decide them: another one is another plan.
     pub digest: String,
-    /// The same without what a build writes itself: the locks of packages, and the steps, which
-    /// name the packages.
+    /// The same without what a build writes itself: the locks of packages, the folder of what is
+    /// made, and the steps, which name the packages.
     fixed: String,
 }
 
@@ -146,11 +146,14 @@ impl Plan {
             let shown = clip_with_remark(&escape_quotation(step), LONGEST).into_owned();
             *step = shown;
         }
-        // As they stand among the files that decide, and among all files.
+        // As they stand among the files that decide, and among all files, as does what is made.
         let root = project.folder.canonicalize().unwrap_or_else(|_| project.folder.clone());
         let locks = LOCKS.map(|lock| [format!("{lock} "), format!("{:?} ", root.join(lock))]);
+        let made = format!("{:?}", root.join("build/x"));
+        let made = made.trim_end_matches("x\"");
         let mut fixed: Vec<&str> = seen.lines().collect();
         fixed.retain(|line| !locks.iter().flatten().any(|lock| line.starts_with(lock)));
+        fixed.retain(|line| !line.starts_with(made));
         let fixed = digest(fixed.join("\n"));
         seen.push_str(&format!("{steps:?}"));
         Ok(Self { digest: digest(seen), steps, fixed })
@@ -488,6 +491,8 @@ mod tests {
         // What a build writes needs no other consent, and what it changes does.
         write("p/Cargo.lock", "[[package]]\nname = \"a\"\n");
         let locked = Plan::read(&rust, false).unwrap();
+        write("p/build/wit/x.wit", "made");
+        let locked = Plan { digest: locked.digest, ..Plan::read(&rust, false).unwrap() };
         assert!(before.digest != locked.digest && before.is_same_but_for_locks(&locked));
         write("p/src/lib.rs", "three");
         assert!(!before.is_same_but_for_locks(&Plan::read(&rust, false).unwrap()));
