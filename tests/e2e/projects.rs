@@ -605,6 +605,49 @@ fn a_build_of_somebody_elses_project_asks_first() {
     assert_eq!(build(&["theirs"]).code, 15, "another folder");
 }
 
+/// A step of somebody else's build leaves a link in the place of the component, or names another
+/// file as what was made: nothing of it gets into the project.
+#[cfg(unix)]
+#[test]
+fn a_build_takes_nothing_but_its_component() {
+    let scripted = Scripted::new("solver");
+    let place = &scripted.place;
+    place.write("own/secret.txt", "the secret of the user");
+    place.write("p/build.rs", "fn main() {}");
+    let target = place.path().join("p").canonicalize().unwrap().join("target");
+    let secret = place.path().canonicalize().unwrap().join("own/secret.txt");
+    let replace = format!("rm target/p.wasm\nln -s '{}' target/p.wasm\n", secret.display());
+    let link = format!("ln -s '{}' target/folder\n", secret.parent().unwrap().display());
+    let text = "echo text > target/p.wasm\n".to_owned();
+    let pipe = "rm target/p.wasm\nmkfifo target/p.wasm\n".to_owned();
+    for (script, made, why) in [
+        (replace, target.join("p.wasm"), "outside of"),
+        (link, target.join("folder/secret.wasm"), "outside of"),
+        (String::new(), place.path().join("own/secret.wasm"), "outside of"),
+        (text, target.join("p.wasm"), "no module or component"),
+        (pipe, target.join("p.wasm"), "no module or component"),
+    ] {
+        drop(fs::remove_dir_all(&target));
+        scripted.makes(&languages::component("c"));
+        fs::copy(target.join("p.wasm"), place.path().join("own/secret.wasm")).unwrap();
+        let message = json!({
+            "reason": "compiler-artifact",
+            "manifest_path": target.with_file_name("Cargo.toml"),
+            "filenames": [made],
+        });
+        place.write("p/cargo.sh", &format!("{script}cat <<'END'\n{message}\nEND\n"));
+        let mut command = place.plugin(&["build", "p"]);
+        command.env("PATH", &scripted.path).env("HOME", place.path().join("own"));
+        let refused = Said::from_output(command.output().unwrap());
+        assert_eq!(refused.code, 10, "{script}: {}", refused.all());
+        assert!(refused.stderr.contains(why), "{script}: {}", refused.all());
+        let left = fs::read_dir(place.path().join("p/build")).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().path()).collect();
+        assert!(left.iter().all(|path| !path.extension().is_some_and(|end| end == "wasm")));
+        assert!(!refused.all().contains("the secret"), "{}", refused.all());
+    }
+}
+
 /// Python's own rule: without `-I` a module of the current folder comes before the installed one.
 #[cfg(unix)]
 const PYTHON: &str = r#"#!/bin/sh

@@ -45,8 +45,8 @@ const WORDS: usize = 32;
 pub enum Kind {
     /// A port was used for the first time in the run.
     Used,
-    /// A port was denied for the first time in the run, or a component that was changed was
-    /// refused.
+    /// A port was denied for the first time in the run, or a component that was changed or not added
+    /// was refused.
     Denied,
     /// A limit stopped the plugin for the first time in the run.
     Limit,
@@ -209,7 +209,8 @@ impl Audit {
         }
     }
 
-    /// Records that a component which is not the one that was added was refused.
+    /// Records that a component was refused which is not the one that was added, or which was not
+    /// added at all.
     pub(crate) fn refuse(&self, plugin: &str, digest: &str, why: &str) {
         let plugin = plugin.to_owned();
         let access = Access { plugin, digest: digest.to_owned(), ..Access::default() };

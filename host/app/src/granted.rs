@@ -123,12 +123,15 @@ pub(crate) fn refuse_unknown(
         return Ok(());
     }
     let path = path.display().to_string();
-    if let Some(name) = added {
-        let error = Error::NotReviewed { name: name.clone(), path };
-        settings.audit.refuse(name, digest, &error.to_string());
-        return Err(error);
-    }
-    Err(Error::NotAdded { document: document.cloned().unwrap_or_default(), path })
+    let (name, error) = match added {
+        Some(name) => (name.clone(), Error::NotReviewed { name: name.clone(), path }),
+        None => {
+            let document = document.cloned().unwrap_or_default();
+            (path.clone(), Error::NotAdded { document, path })
+        }
+    };
+    settings.audit.refuse(&name, digest, &error.to_string());
+    Err(error)
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@
 //! is known by its digest, so that its grants hold however it is named.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::de::{Error as _, MapAccess, Visitor};
@@ -31,6 +32,8 @@ pub const KEY: &str = "ed25519:";
 const SCHEMA: &str = "syrch.lock/1";
 /// Bytes of the file at most.
 const LONGEST: u64 = 4 << 20;
+/// Symbolic links on the way to a file, at most. Systems follow no more.
+const MOST_LINKS: usize = 40;
 /// Time to wait for another process that changes the lock, at most.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two looks at it.
@@ -426,15 +429,17 @@ impl Lock {
         find_component(&self.plugins, digest)
     }
 
-    /// The name of the plugin that was added from this file, or from a folder that has it. It
-    /// blocks.
+    /// The name of the plugin that was added from this file, or from a folder that has it or a link
+    /// on the way to it. It blocks.
     pub(crate) fn find_source(&self, path: &Path) -> Option<&String> {
         // Nobody looks for a file for those who have added nothing.
         self.plugins.first_key_value()?;
-        let path = path.canonicalize().ok()?;
+        let places = list_places(path);
         let mut plugins = self.plugins.iter();
         let found = plugins.find(|(_, one)| {
-            one.source.canonicalize().is_ok_and(|source| path.starts_with(source))
+            let sources = [std::path::absolute(&one.source).ok(), one.source.canonicalize().ok()];
+            let mut sources = sources.into_iter().flatten();
+            sources.any(|source| places.iter().any(|place| place.starts_with(&source)))
         });
         found.map(|(name, _)| name)
     }
@@ -456,6 +461,34 @@ fn wrong(path: &Path, why: impl std::fmt::Display) -> Error {
 
 fn unknown(path: &Path, name: &str) -> Error {
     Error::Config(format!("`{}` has no plugin `{name}`", path.display()))
+}
+
+/// Lists where a path stands: each symbolic link on the way, by the path that leads to it, and the
+/// file in the end.
+fn list_places(path: &Path) -> Vec<PathBuf> {
+    let Ok(path) = std::path::absolute(path) else { return Vec::new() };
+    let mut places = vec![PathBuf::new()];
+    let mut rest: Vec<OsString> = path.iter().rev().map(OsString::from).collect();
+    while let Some(part) = rest.pop() {
+        let Some(place) = places.last_mut() else { break };
+        match Path::new(&part).components().next() {
+            Some(Component::ParentDir) => {
+                place.pop();
+            }
+            Some(Component::CurDir) | None => {}
+            Some(_) => place.push(&part),
+        }
+        let Ok(target) = std::fs::read_link(&*place) else { continue };
+        if places.len() > MOST_LINKS {
+            break;
+        }
+        let next = places.last().and_then(|place| place.parent()).unwrap_or(Path::new("/"));
+        let next = next.to_owned();
+        // An absolute target begins with the root, which takes the place of what is there.
+        rest.extend(target.iter().rev().map(OsString::from));
+        places.push(next);
+    }
+    places
 }
 
 /// Removes the components of a folder that are not added and that no process holds.
@@ -705,6 +738,58 @@ mod tests {
         });
         threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(Lock::read(&path).unwrap().plugins().len(), 8);
+    }
+
+    /// A link in the folder of a plugin may lead to what nobody has reviewed.
+    #[cfg(unix)]
+    #[test]
+    fn a_source_is_known_by_each_link_on_the_way() {
+        use std::os::unix::fs::symlink;
+        let scratch = syrch_kit::scratch();
+        let place = scratch.path().canonicalize().unwrap();
+        for folder in ["repo/plugin/build", "repo/plugin/other", "evil"] {
+            std::fs::create_dir_all(place.join(folder)).unwrap();
+        }
+        for file in ["repo/plugin/build/own.wasm", "evil.wasm", "evil/votes.wasm", "one.wasm"] {
+            std::fs::write(place.join(file), "x").unwrap();
+        }
+        for (target, link) in [
+            ("../../../evil.wasm", "repo/plugin/build/up.wasm"),
+            ("up.wasm", "repo/plugin/build/again.wasm"),
+            ("../../evil", "repo/plugin/folder"),
+            ("repo", "same"),
+            ("same", "twice"),
+            ("repo/plugin/build/own.wasm", "into.wasm"),
+            ("loop", "loop"),
+            ("evil.wasm", "free.wasm"),
+        ] {
+            symlink(target, place.join(link)).unwrap();
+        }
+        symlink(place.join("evil"), place.join("repo/plugin/absolute")).unwrap();
+        for source in ["repo/plugin", "same/plugin"] {
+            let mut lock = Lock::read(&place.join(source).join(FILE)).unwrap();
+            let source = place.join(source);
+            let one = Locked { source, ..lock_plugin(&"a".repeat(64), &["llm"]) };
+            lock.insert("votes", None, one, None).unwrap();
+            for path in [
+                "repo/plugin/build/own.wasm",
+                "repo/plugin/build/up.wasm",
+                "repo/plugin/build/again.wasm",
+                "repo/plugin/folder/votes.wasm",
+                "repo/plugin/absolute/votes.wasm",
+                "same/plugin/build/up.wasm",
+                "twice/plugin/build/../folder/votes.wasm",
+                "evil/../repo/plugin/build/up.wasm",
+                "into.wasm",
+            ] {
+                assert!(lock.find_source(&place.join(path)).is_some(), "{path}");
+            }
+            for path in
+                ["evil.wasm", "free.wasm", "evil/votes.wasm", "loop", "repo/plugin/../../evil.wasm"]
+            {
+                assert_eq!(lock.find_source(&place.join(path)), None, "{path}");
+            }
+        }
     }
 
     #[cfg(unix)]

@@ -158,10 +158,10 @@ impl Allowance {
     }
 
     /// Decides on a call of a port, with the reason of a denial.
-    fn admit(&self, port: &str) -> Result<(), String> {
+    fn admit(self: &Arc<Self>, port: &'static str) -> Result<Call, String> {
         if self.grants.has(port) {
-            self.note(Decision::Used, port, "");
-            return Ok(());
+            let allowance = Some(Arc::clone(self));
+            return Ok(Call { allowance, port, end: End::Used });
         }
         let why = denial(port);
         self.note(Decision::Denied, port, &why);
@@ -210,8 +210,12 @@ impl Allowance {
     }
 
     /// Charges a call that makes embeddings.
-    fn charge_embedding(&self) -> Result<(), PortError> {
-        self.admit("llm").map_err(PortError::Denied)?;
+    fn charge_embedding(self: &Arc<Self>) -> Result<(), PortError> {
+        let call = self.admit("llm").map_err(PortError::Denied)?;
+        call.end(self.reserve_embedding())
+    }
+
+    fn reserve_embedding(&self) -> Result<(), PortError> {
         let purpose = Purpose::Other(EMBED.to_owned());
         let most = Estimate { cost_micros: Some(0), ..Estimate::default() };
         let reserved = self.ledger.reserve_call(&purpose, &most);
@@ -222,6 +226,83 @@ impl Allowance {
         });
         reserved?.settle(Some(&usage));
         Ok(())
+    }
+}
+
+/// The end of a call that was admitted.
+enum End {
+    Used,
+    /// Another grant denies it, such as that of rows.
+    Denied(String),
+    /// A limit stopped it, which is noted where it is charged.
+    Limited,
+}
+
+/// A refusal among the errors of a port.
+trait Refusal {
+    fn end(&self) -> End;
+}
+
+impl Refusal for PortError {
+    fn end(&self) -> End {
+        match self {
+            Self::Denied(why) => End::Denied(why.clone()),
+            Self::Budget => End::Limited,
+            _ => End::Used,
+        }
+    }
+}
+
+impl Refusal for LlmError {
+    fn end(&self) -> End {
+        match self {
+            // The reason may quote the request.
+            Self::Denied(_) => End::Denied("the host denies this model call".to_owned()),
+            Self::Budget => End::Limited,
+            _ => End::Used,
+        }
+    }
+}
+
+impl Refusal for SqlError {
+    fn end(&self) -> End {
+        match self.kind {
+            // The message may quote the statement.
+            SqlErrorKind::Denied => End::Denied(match &self.rule {
+                Some(rule) => format!("the rule `{rule}` denies this statement"),
+                None => "the rows that are granted deny this statement".to_owned(),
+            }),
+            SqlErrorKind::Budget => End::Limited,
+            _ => End::Used,
+        }
+    }
+}
+
+/// A call of a port that was admitted. It is noted when it ends, and as used where nobody waits for
+/// its end.
+struct Call {
+    /// `None` if the call needs no grant.
+    allowance: Option<Arc<Allowance>>,
+    port: &'static str,
+    end: End,
+}
+
+impl Call {
+    /// Notes the call by its answer, which is returned.
+    fn end<T, E: Refusal>(mut self, answer: Result<T, E>) -> Result<T, E> {
+        self.end = answer.as_ref().err().map_or(End::Used, Refusal::end);
+        answer
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        let Some(allowance) = &self.allowance else { return };
+        match &self.end {
+            End::Used => allowance.note(Decision::Used, self.port, ""),
+            End::Denied(why) => allowance.note(Decision::Denied, self.port, why),
+            End::Limited => {}
+        }
     }
 }
 
@@ -245,15 +326,18 @@ struct Allowed<P: ?Sized> {
 }
 
 impl<P: ?Sized> Allowed<P> {
-    fn admit(&self, port: &str) -> Result<(), String> {
-        if self.bounds.holds_for(port) { self.allowance.admit(port) } else { Ok(()) }
+    fn admit(&self, port: &'static str) -> Result<Call, String> {
+        match self.bounds.holds_for(port) {
+            true => self.allowance.admit(port),
+            false => Ok(Call { allowance: None, port, end: End::Used }),
+        }
     }
 
-    fn check_port(&self, port: &str) -> Result<(), PortError> {
+    fn check_port(&self, port: &'static str) -> Result<Call, PortError> {
         self.admit(port).map_err(PortError::Denied)
     }
 
-    fn check_statement(&self, port: &str) -> Result<(), SqlError> {
+    fn check_statement(&self, port: &'static str) -> Result<Call, SqlError> {
         let admitted = self.admit(port);
         admitted.map_err(|why| SqlError::new(SqlErrorKind::Denied, why).rule("grants"))
     }
@@ -266,9 +350,10 @@ impl LlmPort for Allowed<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        if let Err(why) = self.admit("llm") {
-            return Box::pin(async move { Err(LlmError::Denied(why)) });
-        }
+        let call = match self.admit("llm") {
+            Ok(call) => call,
+            Err(why) => return Box::pin(async move { Err(LlmError::Denied(why)) }),
+        };
         let flight = self.inner.issue(ticket, request).await;
         let allowance = Arc::clone(&self.allowance);
         Box::pin(async move {
@@ -276,7 +361,7 @@ impl LlmPort for Allowed<dyn LlmPort> {
             if matches!(reply, Err(LlmError::Budget)) {
                 allowance.note_spent();
             }
-            reply
+            call.end(reply)
         })
     }
 }
@@ -288,24 +373,27 @@ impl SqlPort for Allowed<dyn SqlPort> {
         ticket: Ticket,
         text: String,
     ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
-        let is_free = self.bounds.is_free(ticket);
-        let checked = match is_free {
-            true => Ok(()),
-            false => self.check_statement("sql").and_then(|()| self.allowance.charge_statement()),
-        };
-        let hides = !is_free && self.allowance.hides_cells();
-        let checked = checked.and_then(|()| match self.allowance.grants.reads {
-            Some(reads) if !is_free => check_columns(&SqlQuery::new(&*text), reads),
-            _ => Ok(()),
-        });
-        match checked {
-            Ok(()) if hides => {
-                let flight = self.inner.issue(ticket, text).await;
-                Box::pin(async move { flight.await.map(leave_doubts_out) })
-            }
-            Ok(()) => self.inner.issue(ticket, text).await,
-            Err(error) => Box::pin(async move { Err(error) }),
+        if self.bounds.is_free(ticket) {
+            return self.inner.issue(ticket, text).await;
         }
+        let call = match self.check_statement("sql") {
+            Ok(call) => call,
+            Err(error) => return Box::pin(async move { Err(error) }),
+        };
+        let checked = self.allowance.charge_statement();
+        let checked = checked.and_then(|()| match self.allowance.grants.reads {
+            Some(reads) => check_columns(&SqlQuery::new(&*text), reads),
+            None => Ok(()),
+        });
+        if let Err(error) = checked {
+            return Box::pin(async move { call.end(Err(error)) });
+        }
+        let hides = self.allowance.hides_cells();
+        let flight = self.inner.issue(ticket, text).await;
+        Box::pin(async move {
+            let results = call.end(flight.await);
+            if hides { results.map(leave_doubts_out) } else { results }
+        })
     }
 
     fn salt(&self) -> u64 {
@@ -316,14 +404,16 @@ impl SqlPort for Allowed<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Allowed<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        self.check_statement("inspect")?;
-        self.inner.check(text).await
+        let call = self.check_statement("inspect")?;
+        call.end(self.inner.check(text).await)
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
-        self.check_statement("inspect")?;
-        self.allowance.charge_statement()?;
-        self.inner.explain(text).await
+        let call = self.check_statement("inspect")?;
+        match self.allowance.charge_statement() {
+            Ok(()) => call.end(self.inner.explain(text).await),
+            Err(error) => call.end(Err(error)),
+        }
     }
 
     async fn column_stats(
@@ -331,21 +421,21 @@ impl InspectPort for Allowed<dyn InspectPort> {
         table: &str,
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
-        self.check_port("inspect")?;
-        self.inner.column_stats(table, columns).await
+        let call = self.check_port("inspect")?;
+        call.end(self.inner.column_stats(table, columns).await)
     }
 
     async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
-        self.check_port("inspect")?;
-        self.inner.compile_metric(request).await
+        let call = self.check_port("inspect")?;
+        call.end(self.inner.compile_metric(request).await)
     }
 }
 
 #[async_trait]
 impl RowsPort for Allowed<dyn RowsPort> {
     async fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
-        self.check_port("rows")?;
-        self.inner.read(results, offset, limit).await
+        let call = self.check_port("rows")?;
+        call.end(self.inner.read(results, offset, limit).await)
     }
 }
 
@@ -357,8 +447,8 @@ impl CellsPort for Allowed<dyn CellsPort> {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        self.check_port("cells")?;
-        self.inner.samples(table, columns, limit).await
+        let call = self.check_port("cells")?;
+        call.end(self.inner.samples(table, columns, limit).await)
     }
 
     async fn find(
@@ -367,16 +457,16 @@ impl CellsPort for Allowed<dyn CellsPort> {
         how: Match,
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
-        self.check_port("cells")?;
-        self.inner.find(phrases, how, limit).await
+        let call = self.check_port("cells")?;
+        call.end(self.inner.find(phrases, how, limit).await)
     }
 }
 
 #[async_trait]
 impl EvaluatePort for Allowed<dyn EvaluatePort> {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.check_port("evaluate")?;
-        self.inner.calibrate(claims).await
+        let call = self.check_port("evaluate")?;
+        call.end(self.inner.calibrate(claims).await)
     }
 
     async fn issue_reward(
@@ -385,7 +475,10 @@ impl EvaluatePort for Allowed<dyn EvaluatePort> {
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
         match self.check_port("evaluate") {
-            Ok(()) => self.inner.issue_reward(ticket, candidates).await,
+            Ok(call) => {
+                let flight = self.inner.issue_reward(ticket, candidates).await;
+                Box::pin(async move { call.end(flight.await) })
+            }
             Err(error) => Box::pin(async move { Err(error) }),
         }
     }
@@ -394,29 +487,54 @@ impl EvaluatePort for Allowed<dyn EvaluatePort> {
 #[async_trait]
 impl Embedder for Allowed<dyn RetrievalPort> {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.check_port("retrieval")?;
-        self.allowance.charge_embedding()?;
-        self.inner.embed(texts).await
+        let call = self.check_port("retrieval")?;
+        match self.allowance.charge_embedding() {
+            Ok(()) => call.end(self.inner.embed(texts).await),
+            Err(error) => call.end(Err(error)),
+        }
     }
 
     async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.check_port("retrieval")?;
-        self.allowance.charge_embedding()?;
-        self.inner.embed_queries(texts).await
+        let call = self.check_port("retrieval")?;
+        match self.allowance.charge_embedding() {
+            Ok(()) => call.end(self.inner.embed_queries(texts).await),
+            Err(error) => call.end(Err(error)),
+        }
     }
 }
 
 #[async_trait]
 impl RetrievalPort for Allowed<dyn RetrievalPort> {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
-        let allowed = queries.iter().try_for_each(|query| {
-            self.check_port("retrieval")?;
-            self.allowance.charge_retrieval()?;
-            if is_embedded(query) { self.allowance.charge_embedding() } else { Ok(()) }
+        let mut calls = Vec::with_capacity(queries.len());
+        for query in queries {
+            match self.admit_query(query) {
+                Ok(call) => calls.push(call),
+                Err(error) => {
+                    // None of them is made.
+                    for call in calls {
+                        let _ = call.end::<(), _>(Err(error.clone()));
+                    }
+                    return queries.iter().map(|_| Err(error.clone())).collect();
+                }
+            }
+        }
+        let found = self.inner.find(queries).await;
+        calls.into_iter().zip(found).map(|(call, found)| call.end(found)).collect()
+    }
+}
+
+impl Allowed<dyn RetrievalPort> {
+    fn admit_query(&self, query: &RetrievalQuery) -> Result<Call, PortError> {
+        let call = self.check_port("retrieval")?;
+        let charged = self.allowance.charge_retrieval();
+        let charged = charged.and_then(|()| match is_embedded(query) {
+            true => self.allowance.charge_embedding(),
+            false => Ok(()),
         });
-        match allowed {
-            Ok(()) => self.inner.find(queries).await,
-            Err(error) => queries.iter().map(|_| Err(error.clone())).collect(),
+        match charged {
+            Ok(()) => Ok(call),
+            Err(error) => call.end(Err(error)),
         }
     }
 }
@@ -486,7 +604,7 @@ mod tests {
         }
         let third = sql.issue(1, "SELECT 1".to_owned()).await.await.unwrap_err();
         assert_eq!((third.kind, third.rule.as_deref()), (SqlErrorKind::Budget, Some("grants")));
-        assert_eq!(count(&sql.allowance, Decision::Used, "sql"), Some(3));
+        assert_eq!(count(&sql.allowance, Decision::Used, "sql"), Some(2));
         assert_eq!(count(&sql.allowance, Decision::Limited, "statements"), Some(1));
 
         let words = ["retrieval", "llm", "retrievals=3", "model-calls=1"];
@@ -579,11 +697,47 @@ mod tests {
             let pivot = sql.issue(1, "PIVOT t ON name".to_owned()).await.await;
             let error = pivot.err().filter(|error| error.kind == SqlErrorKind::Denied);
             assert_eq!(error.is_some(), is_denied, "{reads}");
+            let decision = if is_denied { Decision::Denied } else { Decision::Used };
+            let decisions = sql.allowance.decisions();
+            assert_eq!(decisions.into_keys().collect::<Vec<_>>(), [(decision, "sql".to_owned())]);
         }
         let text = "no row has France".to_owned();
         let doubt = Doubt { kind: DoubtKind::NoNumbers, text };
         let doubtful = Arc::new(crate::fakes::numbers(1).with_doubts(vec![doubt]));
         assert_eq!(leave_doubts_out(doubtful).doubts(), []);
+    }
+
+    /// A port that a search shows nothing by.
+    struct Closed;
+
+    #[async_trait]
+    impl RowsPort for Closed {
+        async fn read(&self, _: &ResultSet, _: u64, _: u32) -> Result<Page, PortError> {
+            Err(PortError::Denied("--rows is none".to_owned()))
+        }
+    }
+
+    #[async_trait]
+    impl LlmPort for Closed {
+        fn models(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        async fn issue(&self, _: Ticket, _: Request) -> Flight<Result<Reply, LlmError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_is_noted_by_its_end() {
+        let rows = allow(Arc::new(Closed) as Arc<dyn RowsPort>, &["rows", "reads=none"]);
+        assert!(rows.read(&crate::fakes::numbers(1), 0, 1).await.is_err());
+        let denied = (Decision::Denied, "rows".to_owned());
+        assert_eq!(rows.allowance.decisions(), [(denied, 1)].into());
+        // One that nobody waits for was made nevertheless.
+        let llm = allow(Arc::new(Closed) as Arc<dyn LlmPort>, &["llm"]);
+        drop(llm.issue(1, request("x")).await);
+        assert_eq!(count(&llm.allowance, Decision::Used, "llm"), Some(1));
     }
 
     #[tokio::test]

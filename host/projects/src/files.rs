@@ -1,14 +1,18 @@
 //! Reading and writing in the folder of a project, which may be anybody's: a link leads to whatever
 //! its maker liked, opening a pipe waits for a writer, and a device may never end.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
 use crate::Error;
 
 /// Bytes of a file that the host reads of a project at most. Lists of packages are the largest.
 const LARGEST: u64 = 16 << 20;
+/// Bytes of a module or component that a tool has made, at most.
+const LARGEST_MADE: u64 = 256 << 20;
+/// The first bytes of every module and component of WebAssembly.
+const MAGIC: &[u8] = b"\0asm";
 /// Folders deep at most.
 const DEEPEST: usize = 32;
 
@@ -27,8 +31,65 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
         Err(error) => return Err(Error::file(path, error)),
     }
     let mut content = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut content));
+    let read = open(path).and_then(|file| file.take(LARGEST).read_to_end(&mut content));
     read.map(|_| Some(content)).map_err(|error| Error::file(path, error))
+}
+
+/// The module or component that a tool has made in a folder. Whatever the tool left there may be
+/// its doing or that of code which it ran: nothing but WebAssembly is read, and nothing that a link
+/// names outside of the folder.
+///
+/// # Errors
+/// When it lies elsewhere, is no plain file, is too large, is no WebAssembly or cannot be read.
+pub(crate) fn read_made(path: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
+    let root = folder.canonicalize().map_err(|error| Error::file(folder, error))?;
+    let place = path.canonicalize().map_err(|error| Error::file(path, error))?;
+    if !place.starts_with(&root) {
+        let folder = folder.display();
+        return Err(Error::file(path, format!("lies outside of `{folder}`, where it is made")));
+    }
+    let wrong = Error::file(path, "is no module or component of WebAssembly");
+    if !fs::symlink_metadata(&place).is_ok_and(|found| found.is_file()) {
+        return Err(wrong);
+    }
+    let mut file = open(&place).map_err(|error| Error::file(path, error))?;
+    let mut content = Vec::new();
+    let mut read = (&mut file).take(MAGIC.len() as u64).read_to_end(&mut content);
+    if content != MAGIC {
+        return Err(wrong);
+    }
+    read = read.and_then(|_| file.take(LARGEST_MADE).read_to_end(&mut content));
+    match read {
+        Ok(_) if content.len() as u64 > LARGEST_MADE => Err(Error::file(path, "is too large")),
+        Ok(_) => Ok(content),
+        Err(error) => Err(Error::file(path, error)),
+    }
+}
+
+/// Writes a new file in the place of one that may be there, and never where a link leads.
+pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::file(path, error)),
+        _ => {}
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(content)).map_err(|error| Error::file(path, error))
+}
+
+/// Opens a plain file to read it, if nothing else has taken its place since it was looked at.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use nix::fcntl::OFlag;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
+    }
+    let file = options.read(true).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("is no plain file")),
+    }
 }
 
 /// The same as text.
@@ -99,5 +160,50 @@ mod tests {
             assert!(read(&path(wrong)).is_err(), "{wrong}");
         }
         assert!(read_text(&path("binary")).unwrap_err().to_string().contains("UTF-8"));
+    }
+
+    /// A build step may leave anything in the place of what the tool makes.
+    #[test]
+    fn what_a_tool_has_made_is_webassembly_in_its_folder() {
+        let scratch = syrch_kit::scratch();
+        let folder = scratch.path().join("target");
+        fs::create_dir(&folder).unwrap();
+        let path = |name: &str| folder.join(name);
+        let module = b"\0asm\x01\0\0\0";
+        fs::write(path("made.wasm"), module).unwrap();
+        fs::hard_link(path("made.wasm"), path("same.wasm")).unwrap();
+        symlink("made.wasm", path("link.wasm")).unwrap();
+        for name in ["made.wasm", "same.wasm", "link.wasm"] {
+            assert_eq!(read_made(&path(name), &folder).unwrap(), module, "{name}");
+        }
+        let secret = scratch.path().join("secret.txt");
+        fs::write(&secret, "secret").unwrap();
+        fs::write(scratch.path().join("other.wasm"), module).unwrap();
+        symlink(&secret, path("secret.wasm")).unwrap();
+        symlink("../other.wasm", path("other.wasm")).unwrap();
+        symlink(scratch.path(), path("up")).unwrap();
+        fs::hard_link(&secret, path("hard.wasm")).unwrap();
+        nix::unistd::mkfifo(&path("pipe.wasm"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let large = File::create(path("large.wasm")).unwrap();
+        large.set_len(LARGEST_MADE + 1).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&large, module, 0).unwrap();
+        for (name, why) in [
+            ("secret.wasm", "outside of"),
+            ("other.wasm", "outside of"),
+            ("up/other.wasm", "outside of"),
+            ("../other.wasm", "outside of"),
+            ("hard.wasm", "no module or component"),
+            ("pipe.wasm", "no module or component"),
+            (".", "no module or component"),
+            ("large.wasm", "too large"),
+            ("missing.wasm", "missing.wasm"),
+        ] {
+            let error = read_made(&path(name), &folder).unwrap_err().to_string();
+            assert!(error.contains(why) && !error.contains("secret\""), "{name}: {error}");
+        }
+        write_new(&path("secret.wasm"), b"new").unwrap();
+        write_new(&path("made.wasm"), b"new").unwrap();
+        assert_eq!(fs::read(&secret).unwrap(), b"secret");
+        assert_eq!(fs::read(path("same.wasm")).unwrap(), module);
     }
 }

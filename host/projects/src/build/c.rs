@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Build, venv};
-use crate::{Error, sources};
+use super::bounds::{self, Bounds};
+use super::{Build, Runner, venv};
+use crate::{Error, files, sources};
 
 /// Clang and wasi-libc in one, from PyPI.
 const REQUIREMENTS: &str = "ziglang==0.16.0\n";
+const ZIG: &str = "zig cc";
 const INSTALL: &str = "install clang with wasi-libc: `apt install clang lld wasi-libc \
                        libclang-rt-dev-wasm32`, or Python 3.10 with pip, by which the \
                        build gets both";
@@ -21,26 +23,32 @@ const PROBE_FILE: &str = "probe.c";
 const PROBE: &str = "#include <stddef.h>\n#include <stdlib.h>\nvoid *probe(void) { return \
                      malloc(1); }\n";
 
+/// The reason why a file is refused that includes one with such a name.
+const ODD: &str = "includes a file whose name has control characters, backslashes or whitespace \
+                   other than spaces";
+
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     build.entry()?;
     let files = sources::all(&build.project.folder, "c")?;
     let sdk = sources::in_folder(&build.project.sdk, "c")?;
     let core = build.folder.join("core.wasm");
     let compiler = compiler(build)?;
+    let bounds = bounds(build, &compiler)?;
+    let runner = Runner { bounds: bounds.as_ref(), ..build.runner };
     build.runner.step(compiler.name);
     let mut flags = flags(build);
     let mut files: Vec<PathBuf> = files.into_iter().chain(sdk).collect();
     if !build.is_own {
         // An assembler reads any file.
         flags.push("-fno-gnu-inline-asm".into());
-        files = compile_checked(build, &compiler, &flags, &files)?;
+        files = compile_checked(build, &runner, &compiler, &flags, &files)?;
     }
     let mut command = compiler.command(build);
     command.args(LINK).args(&flags).arg("-o").arg(&core).args(files);
-    build.runner.run(compiler.name, &mut command, INSTALL)?;
-    let mut module = std::fs::read(&core).map_err(|error| Error::file(&core, error))?;
+    runner.run(compiler.name, &mut command, INSTALL)?;
+    let mut module = files::read_made(&core, &build.folder)?;
     module.extend(producers());
-    std::fs::write(&core, module).map_err(|error| Error::file(&core, error))?;
+    files::write_new(&core, &module)?;
     build.component(&core, out)
 }
 
@@ -71,10 +79,19 @@ impl Compiler {
         command
     }
 
+    /// A command that makes a module of a program of the host's own.
+    fn probe(&self, build: &Build<'_>) -> Command {
+        let mut command = self.command(build);
+        command.args(LINK).arg("-o").arg(build.folder.join("probe.wasm"));
+        command.arg(build.folder.join(PROBE_FILE));
+        command
+    }
+
     /// Compiles one file into an object, and returns the files that it has read.
     fn compile(
         &self,
         build: &Build<'_>,
+        runner: &Runner<'_>,
         flags: &[OsString],
         file: &Path,
         object: &Path,
@@ -82,11 +99,12 @@ impl Compiler {
         let rule = object.with_extension("d");
         let mut command = self.command(build);
         command.args(flags).args(["-c", "-MD", "-MF"]).arg(&rule).arg("-o").arg(object).arg(file);
-        build.runner.run(self.name, &mut command, INSTALL)?;
-        let text = std::fs::read(&rule).map_err(|error| Error::file(&rule, error))?;
-        match list_prerequisites(&String::from_utf8_lossy(&text)) {
-            read if read.is_empty() => Err(Error::file(&rule, "names no file that was read")),
-            read => Ok(read),
+        runner.run(self.name, &mut command, INSTALL)?;
+        let text = files::read_text(&rule)?.unwrap_or_default();
+        match list_prerequisites(&text) {
+            None => Err(Error::file(file, ODD)),
+            Some(read) if read.is_empty() => Err(Error::file(&rule, "names no file that was read")),
+            Some(read) => Ok(read),
         }
     }
 }
@@ -111,6 +129,7 @@ fn flags(build: &Build<'_>) -> Vec<OsString> {
 /// another text.
 fn compile_checked(
     build: &Build<'_>,
+    runner: &Runner<'_>,
     compiler: &Compiler,
     flags: &[OsString],
     files: &[PathBuf],
@@ -119,11 +138,11 @@ fn compile_checked(
     std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
     // The compiler's own headers lie beside those of the probe.
     let probe = build.folder.join(PROBE_FILE);
-    let own = compiler.compile(build, &[], &probe, &folder.join("probe.o"))?;
+    let own = compiler.compile(build, runner, &[], &probe, &folder.join("probe.o"))?;
     let own: Vec<&Path> = own.iter().filter_map(|header| header.parent()).collect();
     let objects = files.iter().enumerate().map(|(number, file)| {
         let object = folder.join(format!("{number}.o"));
-        let read = compiler.compile(build, flags, file, &object)?;
+        let read = compiler.compile(build, runner, flags, file, &object)?;
         build.refuse_foreign(read, &own)?;
         Ok::<_, Error>(object)
     });
@@ -131,36 +150,59 @@ fn compile_checked(
     objects.collect::<Result<_, _>>().inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))
 }
 
-/// Returns the files after the colon of a rule of make, in which a backslash stands before a space
-/// and at the end of a line.
-fn list_prerequisites(rule: &str) -> Vec<PathBuf> {
-    let mut found = vec![String::new()];
+/// Returns the files after the colon of a rule of make as clang writes it: a backslash stands before
+/// a space and a number sign, a dollar is doubled, and a line that goes on ends in a backslash and
+/// begins with a space. `None` if a name has other whitespace, control characters or backslashes:
+/// where it ends could not be known.
+fn list_prerequisites(rule: &str) -> Option<Vec<PathBuf>> {
+    let rule = if cfg!(windows) { rule.replace("\r\n", "\n") } else { rule.to_owned() };
     let rest = rule.split_once(": ").map_or("", |(_, rest)| rest);
+    let mut found = vec![String::new()];
     let mut letters = rest.chars().peekable();
     while let Some(letter) = letters.next() {
         let next = letters.peek().copied();
-        let is_escape =
-            letter == '\\' && matches!(next, Some(' ' | '#')) || letter == '$' && next == Some('$');
-        let is_end = letter.is_whitespace() || letter == '\\' && matches!(next, Some('\n' | '\r'));
-        match found.last_mut() {
-            _ if is_end => found.push(String::new()),
-            Some(last) if is_escape => last.extend(letters.next()),
-            Some(last) => last.push(letter),
-            None => {}
+        let last = found.last_mut()?;
+        match (letter, next) {
+            ('\\', Some('\n')) if last.is_empty() => {
+                letters.next();
+                letters.next_if_eq(&' ')?;
+            }
+            ('\n', None) => {}
+            (' ', _) => found.push(String::new()),
+            ('\\', Some(' ' | '#')) | ('$', Some('$')) => last.extend(letters.next()),
+            ('\\', Some(_)) if cfg!(windows) => last.push(letter),
+            ('\\' | '$', _) => return None,
+            _ if letter.is_control() || letter.is_whitespace() => return None,
+            _ => last.push(letter),
         }
     }
-    found.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+    found.retain(|path| !path.is_empty());
+    Some(found.into_iter().map(PathBuf::from).collect())
+}
+
+/// The bounds within which the compiler works.
+fn bounds(build: &Build<'_>, compiler: &Compiler) -> Result<Option<Bounds>, Error> {
+    let Some(mut bounds) = build.bounds()? else { return Ok(None) };
+    let environment = build.runner.environment;
+    bounds = bounds.read_program(environment, &compiler.program);
+    // Zig compiles the library of C once for all projects.
+    let cache = bounds::find(environment, "ZIG_GLOBAL_CACHE_DIR").map(PathBuf::from);
+    let own = bounds::find_folder(environment, "XDG_CACHE_HOME", ".cache", "zig");
+    if let Some(cache) = cache.or(own).filter(|_| compiler.name == ZIG)
+        && std::fs::create_dir_all(&cache).is_ok()
+    {
+        bounds = bounds.write(cache);
+    }
+    Ok(build.probe(bounds, &mut compiler.probe(build)))
 }
 
 /// The installed clang, if it can make a module; otherwise Zig's.
 fn compiler(build: &Build<'_>) -> Result<Compiler, Error> {
     let probe = build.folder.join(PROBE_FILE);
     std::fs::write(&probe, PROBE).map_err(|error| Error::file(&probe, error))?;
-    let made: PathBuf = build.folder.join("probe.wasm");
     let clang =
         Compiler { name: "clang", program: "clang".into(), arguments: &["--target=wasm32-wasi"] };
-    let mut asked = clang.command(build);
-    if build.runner.ask(asked.args(LINK).arg("-o").arg(&made).arg(&probe)).is_some() {
+    if build.runner.ask(&mut clang.probe(build)).is_some() {
         return Ok(clang);
     }
     let version = ["python", venv::ISOLATED, "-m", "ziglang", "version"];
@@ -176,7 +218,7 @@ fn compiler(build: &Build<'_>) -> Result<Compiler, Error> {
     let programs =
         programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;
     Ok(Compiler {
-        name: "zig cc",
+        name: ZIG,
         program: programs.join("python"),
         arguments: &[venv::ISOLATED, "-m", "ziglang", "cc", "-target", "wasm32-wasi"],
     })
@@ -188,10 +230,34 @@ mod tests {
 
     #[test]
     fn the_files_of_a_rule_are_read_with_their_spaces() {
-        let rule = "q.o: q.c s\\ p/b\\ c.h \\\n  /usr/a$$b.h \\\r\n /c\\d\\#.h\n";
-        let paths = ["q.c", "s p/b c.h", "/usr/a$b.h", "/c\\d#.h"].map(PathBuf::from);
-        assert_eq!(list_prerequisites(rule), paths);
-        assert!(list_prerequisites("").is_empty());
+        let rule = "q\\ x.o: q.c s\\ p/b\\ c.h \\\n  /usr/a$$b.h \\\n  /cd\\#.h\n";
+        let paths = ["q.c", "s p/b c.h", "/usr/a$b.h", "/cd#.h"].map(PathBuf::from);
+        assert_eq!(list_prerequisites(rule).unwrap(), paths);
+        assert!(list_prerequisites("").unwrap().is_empty());
+    }
+
+    /// A name that make would read as two, of which each is a file of the project.
+    #[cfg(unix)]
+    #[test]
+    fn a_name_whose_end_cannot_be_known_is_refused() {
+        for name in [
+            "x\ty/../secret",
+            "x\ny/../secret",
+            "x\\\ny",
+            "\\\ny",
+            "\\\n\\ y",
+            "x\u{b}y",
+            "x\u{2028}y",
+            "x\r",
+            "x\u{1b}y",
+            "x\\y",
+            "x\\\\ y",
+            "x$y",
+        ] {
+            for rule in [format!("q.o: q.c {name} z\n"), format!("q.o: q.c {name}\n")] {
+                assert_eq!(list_prerequisites(&rule), None, "{rule:?}");
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{Build, venv};
+use super::bounds::Bounds;
+use super::{Build, Runner, venv};
 use crate::{Error, files};
 
 /// The release of Go whose runtime the SDK stands on.
@@ -30,15 +31,37 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let program = compiler(build)?;
     let core = build.folder.join("core.wasm");
     build.runner.step("go build");
-    if !build.is_own {
-        refuse_packages(build, &program)?;
-    }
+    let bounds = match build.is_own {
+        true => None,
+        false => {
+            // Also fetches what is missing, which writes in many places of the user's.
+            refuse_packages(build, &program)?;
+            bounds(build, &program)?
+        }
+    };
+    let runner = Runner { bounds: bounds.as_ref(), ..build.runner };
     let mut go = command(&program, build);
     go.args(["build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", LINK, "-o"])
         .arg(&core)
         .arg(".");
-    build.runner.run("go build", &mut go, INSTALL)?;
+    runner.run("go build", &mut go, INSTALL)?;
     build.component(&core, out)
+}
+
+/// The bounds within which the compiler works: it reads the modules that were fetched.
+fn bounds(build: &Build<'_>, program: &Path) -> Result<Option<Bounds>, Error> {
+    let Some(bounds) = build.bounds()? else { return Ok(None) };
+    let bounds = bounds.read_program(build.runner.environment, program);
+    let [root, modules, settings, cache] = ["GOROOT", "GOMODCACHE", "GOENV", "GOCACHE"]
+        .map(|name| build.runner.ask(command(program, build).args(["env", name])));
+    let mut bounds = [root, modules, settings].into_iter().flatten().fold(bounds, Bounds::read);
+    let cache = cache.map(PathBuf::from).filter(|cache| cache.is_absolute());
+    if let Some(cache) = cache.filter(|cache| std::fs::create_dir_all(cache).is_ok()) {
+        bounds = bounds.write(cache);
+    }
+    // Compiles a part of Go itself, which the build needs as well.
+    let mut probe = command(program, build);
+    Ok(build.probe(bounds, probe.args(["list", "-export", "-trimpath", "internal/cpu"])))
 }
 
 /// Returns the folders by which a go.mod replaces modules, and whatever may be one.
@@ -91,6 +114,10 @@ fn command(program: &Path, build: &Build<'_>) -> Command {
         .env("GOWORK", "off")
         .env("GOOS", "wasip1")
         .env("GOARCH", "wasm");
+    if !build.is_own {
+        // The folder of all temporary files counts, which is one of the build.
+        go.env("GOTMPDIR", "");
+    }
     go
 }
 
@@ -123,8 +150,8 @@ impl Package {
     fn find_foreign_include(&self) -> Result<Option<PathBuf>, Error> {
         for file in self.assembly.iter().chain(&self.headers) {
             let path = self.dir.join(file);
-            let text = files::read(&path)?.unwrap_or_default();
-            let text = String::from_utf8_lossy(&text);
+            // A part of a package may be read by its name alone, with another text than this.
+            let Some(text) = files::read_text(&path)? else { return Ok(Some(path)) };
             let mut includes = text.lines().filter(|line| line.contains("include"));
             if !includes.all(|line| self.is_own_include(line)) {
                 return Ok(Some(path));
@@ -141,7 +168,11 @@ impl Package {
         // A comment that began above may end in the line.
         (line.starts_with("//") && !line.contains("*/"))
             || name.is_some_and(|name| {
-                HEADERS.contains(&name) || self.headers.iter().any(|own| own == Path::new(name))
+                // The assembler takes a header of the package's folder first, even one that is no
+                // part of the package for this system, and that nobody has looked at.
+                let is_beside = self.dir.join(name).symlink_metadata().is_ok();
+                self.headers.iter().any(|own| own == Path::new(name))
+                    || HEADERS.contains(&name) && !is_beside
             })
     }
 }
@@ -200,6 +231,34 @@ mod tests {
                 let found = package.find_foreign_include().unwrap();
                 assert_eq!(found, is_foreign.then(|| scratch.path().join(file)), "{text}");
             }
+        }
+    }
+
+    /// A header of Go's name that a constraint keeps out of the package is read all the same.
+    #[test]
+    fn a_header_of_gos_name_in_the_package_is_looked_at() {
+        let scratch = syrch_kit::scratch();
+        fn find(folder: &Path, headers: &[&str]) -> Option<PathBuf> {
+            let package = Package {
+                dir: folder.to_owned(),
+                assembly: vec!["a.s".into()],
+                headers: headers.iter().map(PathBuf::from).collect(),
+                ..Package::default()
+            };
+            package.find_foreign_include().unwrap()
+        }
+        let folder = scratch.path();
+        for header in HEADERS {
+            let path = folder.join(header);
+            let text = format!("#include \"{header}\"\n");
+            std::fs::write(folder.join("a.s"), text).unwrap();
+            assert_eq!(find(folder, &[]), None);
+            std::fs::write(&path, "//go:build ignore\n\n#include \"/etc/passwd\"\n").unwrap();
+            assert_eq!(find(folder, &[]), Some(folder.join("a.s")), "{header}");
+            assert_eq!(find(folder, &[header]), Some(path.clone()), "{header}");
+            std::fs::write(&path, "#define X 1\n").unwrap();
+            assert_eq!(find(folder, &[header]), None, "{header}");
+            std::fs::remove_file(path).unwrap();
         }
     }
 

@@ -10,6 +10,7 @@ use std::process::Command;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::bounds::Bounds;
 use super::{Build, Runner, contract, npmrc};
 use crate::{Error, Project, files};
 
@@ -134,7 +135,9 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
         return Err(Error::NoWheel { path, line: other.line });
     }
     let engine = Engine::for_project(&build.project.folder)?;
-    let modules = modules(build, engine, registries.as_ref())?;
+    let bounds = bounds(build)?;
+    let runner = Runner { bounds: bounds.as_ref(), ..build.runner };
+    let modules = modules(build, &runner, engine, registries.as_ref())?;
     let glue = build.folder.join("entry.js");
     let text = glue_of(build, &entry, engine)?;
     std::fs::write(&glue, text).map_err(|error| Error::file(&glue, error))?;
@@ -159,7 +162,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let read = build.folder.join("inputs.json");
     esbuild.arg(format!("--metafile={}", read.display()));
     esbuild.arg(format!("--outfile={}", bundle.display())).env("NODE_PATH", &modules);
-    build.runner.run(ESBUILD, &mut esbuild, INSTALL).map_err(own_words)?;
+    runner.run(ESBUILD, &mut esbuild, INSTALL).map_err(own_words)?;
     // What was read of a foreign file stays nowhere.
     read_json(&read)
         .and_then(|report| build.refuse_foreign(list_inputs(&report), &[&modules]))
@@ -171,7 +174,23 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     engine.arguments(&mut tool, &build.wit, &bundle);
     tool.arg("-o").arg(out);
     let named = format!("package.json must name {}", engine.package());
-    build.runner.run(engine.tool(), &mut tool, &named).map_err(own_words)
+    runner.run(engine.tool(), &mut tool, &named).map_err(own_words)
+}
+
+/// The bounds within which the tools work. Node is the program itself, and not the one of a manager
+/// of versions that finds it.
+fn bounds(build: &Build<'_>) -> Result<Option<Bounds>, Error> {
+    let Some(bounds) = build.bounds()? else { return Ok(None) };
+    let node = build.runner.ask(Command::new("node").args(["-p", "process.execPath"]));
+    // Then npm is missing, too.
+    let Some(node) = node.map(PathBuf::from) else { return Ok(None) };
+    let environment = build.runner.environment;
+    let bounds = bounds.read_program(environment, &node);
+    let bounds = node
+        .parent()
+        .into_iter()
+        .fold(bounds, |bounds, folder| bounds.find_first(environment, folder));
+    Ok(build.probe(bounds, Command::new(&node).args(["-e", "0"])))
 }
 
 /// Lists the files of which esbuild made a module, by its report.
@@ -359,6 +378,7 @@ fn program(modules: &Path, name: &str) -> PathBuf {
 /// registries if any are given, and otherwise from those of all settings.
 fn modules(
     build: &Build<'_>,
+    runner: &Runner<'_>,
     engine: Engine,
     registries: Option<&Registries>,
 ) -> Result<PathBuf, Error> {
@@ -378,7 +398,7 @@ fn modules(
     let pinned = pins(&folder)?;
     let has_tools = [ESBUILD, engine.tool()].iter().all(|tool| program(&modules, tool).is_file());
     if has_tools
-        && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == pinned)
+        && files::read_text(&stamp).is_ok_and(|text| text.as_ref() == Some(&pinned))
         && build.record.holds(&modules, &pinned)
     {
         return Ok(modules);
@@ -404,8 +424,8 @@ fn modules(
     // An .npmrc of the project stands above that of the user, whose mirror may be the only way out.
     npm.args(registries.map(|registries| format!("--registry={}", registries.main())));
     build.runner.run("npm install", &mut npm, INSTALL)?;
-    check_tool(build, &modules, ESBUILD, ESBUILD)?;
-    check_tool(build, &modules, engine.tool(), engine.package())?;
+    check_tool(runner, &modules, ESBUILD, ESBUILD)?;
+    check_tool(runner, &modules, engine.tool(), engine.package())?;
     let installed = pins(&folder)?;
     std::fs::write(&stamp, &installed).map_err(|error| Error::file(&stamp, error))?;
     build.record.keep(&modules, &installed);
@@ -413,9 +433,9 @@ fn modules(
 }
 
 /// Checks that a tool works that npm has installed.
-fn check_tool(build: &Build<'_>, modules: &Path, tool: &str, package: &str) -> Result<(), Error> {
+fn check_tool(runner: &Runner<'_>, modules: &Path, tool: &str, package: &str) -> Result<(), Error> {
     let program = program(modules, tool);
-    if build.runner.ask(Command::new(&program).arg("--help")).is_some() {
+    if runner.ask(Command::new(&program).arg("--help")).is_some() {
         return Ok(());
     }
     Err(Error::NotInstalled {

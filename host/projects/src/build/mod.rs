@@ -5,6 +5,7 @@
 //! user's rights. Of somebody else's project cargo runs it within [`bounds`]; the other languages
 //! can do without such code. `plugin.yml` alone names no program, and nothing goes through a shell.
 
+mod adoption;
 mod bounds;
 mod c;
 mod environment;
@@ -21,8 +22,10 @@ mod venv;
 use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bounds::Bounds;
 pub use plan::Plan;
 pub(crate) use plan::is_sdk;
 use record::Record;
@@ -31,6 +34,9 @@ use sha2::{Digest, Sha256};
 
 use crate::definition::Project;
 use crate::{Error, Language, component, contract, files, sources};
+
+/// The folder of temporary files in that of what is made, where the project is somebody else's.
+const SCRATCH: &str = "tmp";
 
 /// The options of a build.
 pub struct BuildOptions<'a> {
@@ -116,9 +122,35 @@ struct Build<'a> {
 impl Build<'_> {
     /// Makes a component of a core module, into `out`.
     fn component(&self, core: &Path, out: &Path) -> Result<(), Error> {
-        let module = std::fs::read(core).map_err(|error| Error::file(core, error))?;
-        let made = component::component(&module, &self.wit, contract::WORLD)?;
-        std::fs::write(out, made).map_err(|error| Error::file(out, error))
+        let module = files::read_made(core, &self.folder)?;
+        files::write_new(out, &component::component(&module, &self.wit, contract::WORLD)?)
+    }
+
+    /// The bounds of the tools that make a component of somebody else's project: they read it, its
+    /// SDK and the tools, and write in the folder of what is made. `None` if the project is the
+    /// user's own.
+    fn bounds(&self) -> Result<Option<Bounds>, Error> {
+        if self.is_own {
+            return Ok(None);
+        }
+        let scratch = self.folder.join(SCRATCH);
+        std::fs::create_dir_all(&scratch).map_err(|error| Error::file(&scratch, error))?;
+        let bounds = Bounds::new(self.runner.environment, &scratch);
+        let bounds = bounds.read(&self.project.folder).read(&self.project.sdk).read(&self.tools);
+        Ok(Some(bounds.write(&self.folder)))
+    }
+
+    /// Returns these bounds if a command works within them that runs nothing of the project.
+    /// Managers of versions may have the files of a tool where no bounds let it read; then it runs
+    /// with the user's rights, and what it reads is compared.
+    fn probe(&self, bounds: Bounds, command: &mut Command) -> Option<Bounds> {
+        let runner = Runner { bounds: Some(&bounds), ..self.runner };
+        let works = runner.ask(command).is_some();
+        if !works {
+            let program = command.get_program().display();
+            self.runner.step(&format!("{program} does not work within bounds: it has your rights"));
+        }
+        works.then_some(bounds)
     }
 
     /// Refuses files that a compiler reads outside of the project and of these folders, unless the
@@ -196,7 +228,7 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let sources = is_known.then(|| digest_sources(project)).transpose()?;
     if sources.is_some()
         && target.is_file()
-        && std::fs::read_to_string(stamp(&target)).ok() == sources
+        && files::read_text(&stamp(&target)).ok().flatten() == sources
     {
         runner.step("nothing has changed since the last build");
         return Ok(Built { made: target.clone(), target, sources, lock });
@@ -211,6 +243,8 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         Language::Go => go::build(&build, &made),
         Language::C => c::build(&build, &made),
     }?;
+    // The tools of some languages write it themselves.
+    files::read_made(&made, &build.folder).inspect_err(|_| drop(std::fs::remove_file(&made)))?;
     Ok(Built { made, target, sources, lock })
 }
 

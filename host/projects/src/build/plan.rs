@@ -34,17 +34,24 @@ const DECIDING: [&str; 17] = [
     "go.mod",
     "go.sum",
 ];
+/// The files among them that a build writes itself.
+const LOCKS: [&str; 3] = ["Cargo.lock", "package-lock.json", "go.sum"];
 /// The settings of cargo and of rustup, which count in each folder and in those above it.
 const SETTINGS: [&str; 4] =
     [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
-/// The settings of managers of versions, which find the programs of a project by them.
-const MANAGED: [&str; 6] = [
+/// The settings of managers of versions, which find the programs of a project by them. Files such as
+/// `.python-version` and `.nvmrc` are none: they choose among what the user has installed.
+const MANAGED: [&str; 10] = [
     ".tool-versions",
     ".mise.toml",
+    ".mise.local.toml",
     "mise.toml",
+    "mise.local.toml",
     ".mise/config.toml",
     "mise/config.toml",
     ".config/mise.toml",
+    ".config/mise/config.toml",
+    ".config/mise/conf.d",
 ];
 /// The registry of a lock file of cargo.
 const CRATES: &str = "registry+https://github.com/rust-lang/crates.io-index";
@@ -67,6 +74,9 @@ pub struct Plan {
     pub steps: Vec<String>,
     /// The sha256 of the steps and of the files that decide them: another one is another plan.
     pub digest: String,
+    /// The same without what a build writes itself: the locks of packages, the folder of what is
+    /// made, and the steps, which name the packages.
+    fixed: String,
 }
 
 impl Plan {
@@ -102,6 +112,13 @@ impl Plan {
         );
         let mut seen = String::new();
         for path in list_managed(project) {
+            // One may be a folder of them.
+            let more = fs::read_dir(&path).into_iter().flatten().flatten();
+            let more = more.map(|entry| entry.path()).collect::<BTreeSet<_>>();
+            for file in more {
+                let content = files::read(&file).ok().flatten().unwrap_or_default();
+                seen.push_str(&format!("\n{file:?} {}", digest(content)));
+            }
             let content = files::read(&path).ok().flatten().unwrap_or_default();
             seen.push_str(&format!("\n{path:?} {}", digest(content)));
         }
@@ -129,8 +146,24 @@ impl Plan {
             let shown = clip_with_remark(&escape_quotation(step), LONGEST).into_owned();
             *step = shown;
         }
+        // As they stand among the files that decide, and among all files, as does what is made.
+        let root = project.folder.canonicalize().unwrap_or_else(|_| project.folder.clone());
+        let locks = LOCKS.map(|lock| [format!("{lock} "), format!("{:?} ", root.join(lock))]);
+        let made = format!("{:?}", root.join("build/x"));
+        let made = made.trim_end_matches("x\"");
+        let mut fixed: Vec<&str> = seen.lines().collect();
+        fixed.retain(|line| !locks.iter().flatten().any(|lock| line.starts_with(lock)));
+        fixed.retain(|line| !line.starts_with(made));
+        let fixed = digest(fixed.join("\n"));
         seen.push_str(&format!("{steps:?}"));
-        Ok(Self { digest: digest(seen), steps })
+        Ok(Self { digest: digest(seen), steps, fixed })
+    }
+
+    /// Returns true if another plan of the project differs in nothing but what a build writes
+    /// itself.
+    #[must_use]
+    pub fn is_same_but_for_locks(&self, other: &Self) -> bool {
+        self.fixed == other.fixed
     }
 }
 
@@ -178,14 +211,14 @@ fn digest_files(project: &Project, seen: &mut String) -> Result<Vec<PathBuf>, Er
                     let text = String::from_utf8_lossy(&content);
                     let named = list_paths(&text).into_iter();
                     for other in named.filter_map(|other| folder.join(other).canonicalize().ok()) {
-                        let is_folder = other.is_dir();
-                        let other = match other.parent().filter(|_| !is_folder) {
-                            Some(parent) => parent.to_owned(),
-                            None => other,
-                        };
-                        if !roots.iter().any(|root| other.starts_with(root)) {
+                        // Any other folder or file is none of a package's, and is not read where
+                        // cargo is bounded.
+                        if roots.iter().any(|root| other.starts_with(root)) {
+                        } else if other.join(MANIFEST).is_file() {
                             roots.push(other.clone());
                             folders.push(other);
+                        } else if let Ok(Some(content)) = files::read(&other) {
+                            seen.push_str(&format!("\n{other:?} {}", digest(content)));
                         }
                     }
                 }
@@ -425,13 +458,18 @@ mod tests {
         };
         write("p/Cargo.toml", "[package]\nbuild = \"x.rs\"\n[dependencies]\na.path = \"../a\"\n");
         write("a/Cargo.toml", "[dependencies]\nb = {path = \"../b\"}\n");
+        write("b/Cargo.toml", "[package]\nbuild = \"../keys/one\"\n[lib]\npath = \"../keys\"\n");
+        write("keys/one", "key");
         for path in ["p/x.rs", "p/src/lib.rs", "a/src/lib.rs", "b/build.rs", "p/build/mine.wasm"] {
             write(path, "one");
         }
         let rust = project(&scratch.path().join("p").canonicalize().unwrap(), Language::Rust);
         let mut before = Plan::read(&rust, false).unwrap();
         assert!(before.steps.iter().any(|step| step.contains("outside")), "{before:?}");
+        let place = scratch.path().canonicalize().unwrap();
+        assert_eq!(list_outside(&rust).unwrap(), [place.join("a"), place.join("b")], "no keys");
         for path in [
+            "keys/one",
             "p/x.rs",
             "p/src/lib.rs",
             "p/src/new.rs",
@@ -449,6 +487,21 @@ mod tests {
         for path in ["p/build/mine.wasm", "p/target/x", "p/.git/x", "p/node_modules/x"] {
             write(path, "# two");
             assert_eq!(before, Plan::read(&rust, false).unwrap(), "{path}");
+        }
+        // What a build writes needs no other consent, and what it changes does.
+        write("p/Cargo.lock", "[[package]]\nname = \"a\"\n");
+        let locked = Plan::read(&rust, false).unwrap();
+        write("p/build/wit/x.wit", "made");
+        let locked = Plan { digest: locked.digest, ..Plan::read(&rust, false).unwrap() };
+        assert!(before.digest != locked.digest && before.is_same_but_for_locks(&locked));
+        write("p/src/lib.rs", "three");
+        assert!(!before.is_same_but_for_locks(&Plan::read(&rust, false).unwrap()));
+        for path in [".mise.local.toml", ".config/mise/config.toml", ".config/mise/conf.d/x.toml"] {
+            write(&format!("p/{path}"), "one");
+            let one = Plan::read(&rust, false).unwrap();
+            assert!(one.steps.iter().any(|step| step.contains("mise")), "{path}");
+            write(&format!("p/{path}"), "two");
+            assert_ne!(one.digest, Plan::read(&rust, false).unwrap().digest, "{path}");
         }
     }
 

@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Build, venv};
+use super::bounds::Bounds;
+use super::{Build, Runner, venv};
 use crate::{Error, Project, contract, files, sources};
 
 /// The file that names the packages of a project.
@@ -37,11 +38,21 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let staged = build.folder.join("python");
     sources::copy(&build.project.folder, &staged)?;
     build.runner.step("componentize-py");
+    let bounds = bounds(build, &programs.join("python"))?;
+    let runner = Runner { bounds: bounds.as_ref(), ..build.runner };
     let mut tool = Command::new(programs.join("componentize-py"));
     // Not in the project: the tool asks other programs for packages, which read settings there.
     tool.arg("-d").arg(&build.wit).args(["-w", contract::WORLD, "componentize"]);
     tool.arg("-p").arg(&staged).arg("-p").arg(&build.project.sdk).arg("-o").arg(out).arg(&module);
-    build.runner.run("componentize-py", &mut tool, NAMED)
+    runner.run("componentize-py", &mut tool, NAMED)
+}
+
+/// The bounds within which the tool works. Without `-S` code of its packages would run.
+fn bounds(build: &Build<'_>, python: &Path) -> Result<Option<Bounds>, Error> {
+    let Some(bounds) = build.bounds()? else { return Ok(None) };
+    let bounds = bounds.read_program(build.runner.environment, python);
+    let probe = [venv::ISOLATED, "-S", "-c", "pass"];
+    Ok(build.probe(bounds, Command::new(python).args(probe)))
 }
 
 /// Returns true if a line of a requirements.txt that is no comment is a package of the registry

@@ -8,12 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::adoption::Adoption;
 use super::bounds::Bounds;
 use super::environment::Variable;
 use crate::Error;
 
 /// Bytes at the end of a tool's output that an error shows.
 const SHOWN: u64 = 16 << 10;
+/// Bytes of a tool's output that are read, at most.
+const LONGEST: u64 = 256 << 20;
 /// The time between two looks at a tool that runs.
 pub(super) const PAUSE: Duration = Duration::from_millis(10);
 /// The time that a tool has to end after it was asked to.
@@ -93,29 +96,25 @@ impl Runner<'_> {
         // Its own group, which ends as a whole: a tool starts others.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
+        let adoption = self.bounds.map(|_| Adoption::begin()).transpose();
+        let adoption = adoption.map_err(|error| wrong(what, install, error))?;
         let child = to_user(&said)
             .and_then(|stderr| Ok((stderr, if reads { clone(&read)? } else { to_user(&said)? })))
             .and_then(|(stderr, stdout)| {
                 command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+                if let Some(adoption) = &adoption {
+                    adoption.mark(command);
+                }
                 match self.bounds {
                     Some(bounds) => bounds.spawn(command),
                     None => command.spawn(),
                 }
             });
-        let status = child
-            .and_then(|child| self.wait(what, child))
-            .map_err(|error: std::io::Error| match error.kind() {
-                ErrorKind::NotFound => {
-                    let tool = command_name(what);
-                    Error::Missing { tool, install: install.to_owned() }
-                }
-                _ => Error::Failed {
-                    command: what.to_owned(),
-                    status: error.to_string(),
-                    output: String::new(),
-                },
-            })?
-            .ok_or(Error::Stopped)?;
+        let waited = child.and_then(|child| self.wait(what, child));
+        // Whatever is left of it could change what it has made while that is read.
+        let ended = adoption.map_or(Ok(()), Adoption::end);
+        let status = waited.and_then(|status| ended.map(|()| status));
+        let status = status.map_err(|error| wrong(what, install, error))?.ok_or(Error::Stopped)?;
         if !status.success() {
             let output = end(&mut said).unwrap_or_default();
             return Err(Error::Failed {
@@ -125,7 +124,9 @@ impl Runner<'_> {
             });
         }
         let mut content = Vec::new();
-        let all = read.seek(SeekFrom::Start(0)).and_then(|_| read.read_to_end(&mut content));
+        let all = read
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| (&mut read).take(LONGEST).read_to_end(&mut content));
         all.map(|_| content)
             .map_err(|error| Error::file(std::path::Path::new("a temporary file"), error))
     }
@@ -193,6 +194,20 @@ fn end_group(child: &mut Child) -> std::io::Result<()> {
     child.wait().map(drop)
 }
 
+/// The error of a tool that could not be started, or not be waited for.
+fn wrong(what: &str, install: &str, error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => {
+            Error::Missing { tool: command_name(what), install: install.to_owned() }
+        }
+        _ => Error::Failed {
+            command: what.to_owned(),
+            status: error.to_string(),
+            output: String::new(),
+        },
+    }
+}
+
 fn command_name(what: &str) -> String {
     what.split(' ').next().unwrap_or(what).to_owned()
 }
@@ -258,6 +273,34 @@ mod tests {
             assert!(start.elapsed() < Duration::from_secs(10), "{other} runs");
             thread::sleep(PAUSE);
         }
+    }
+
+    /// Processes that began a session of their own, and left it, too.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_bounded_tool_leaves_no_process_behind() {
+        let scratch = syrch_kit::scratch();
+        let folder = scratch.path().canonicalize().unwrap();
+        let environment = [("PATH".into(), "/usr/bin:/bin".into())];
+        let bounds = Bounds::new(&environment, &folder).read("/");
+        let runner = Runner { environment: &environment, bounds: Some(&bounds), ..runner() };
+        let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+        let again = "trap '' TERM HUP; echo $$ >> left; while :; do sleep 0.05; done";
+        std::fs::write(folder.join("again.sh"), again).unwrap();
+        let script = "setsid sh again.sh & (setsid setsid sh again.sh &) \n sh -c 'setsid sh -c \
+                      \"setsid sh again.sh & sh again.sh\" &' \n until test \"$(wc -l < left)\" = 4; \
+                      do sleep 0.01; done 2> /dev/null";
+        let mut command = Command::new("sh");
+        command.current_dir(&folder).args(["-c", script]);
+        runner.run("sh", &mut command, "").unwrap();
+        let left = std::fs::read_to_string(folder.join("left")).unwrap();
+        for process in left.lines() {
+            let process = nix::unistd::Pid::from_raw(process.parse().unwrap());
+            assert!(nix::sys::signal::kill(process, None).is_err(), "{process} runs");
+        }
+        assert!(other.try_wait().unwrap().is_none(), "a child of the host's own");
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 
     /// Returns true if a process has ended and only waits for its parent, which may never ask.

@@ -44,7 +44,13 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
         let why = "Cargo.toml has no library with `crate-type = [\"cdylib\"]`".to_owned();
         Error::NothingMade { tool: "cargo build".to_owned(), why }
     })?;
-    std::fs::copy(&made, out).map(drop).map_err(|error| Error::file(&made, error))
+    let target = build.project.folder.join("target");
+    // The user may have named any folder for what cargo makes.
+    let made = match build.is_own {
+        true => files::read_made(&made, made.parent().unwrap_or(&target)),
+        false => files::read_made(&made, &target),
+    };
+    files::write_new(out, &made?)
 }
 
 /// A tool of Rust in the project. Of somebody else's it writes nowhere but in `target`.
@@ -55,8 +61,7 @@ fn command(program: &str, build: &Build<'_>) -> Command {
         return command;
     }
     let target = build.project.folder.join("target");
-    command.env("CARGO_HOME", target.join(HOME)).env("TMPDIR", target.join(SCRATCH));
-    command.env("CARGO_TARGET_DIR", &target);
+    command.env("CARGO_HOME", target.join(HOME)).env("CARGO_TARGET_DIR", &target);
     if program == "cargo"
         && let Some(settings) = list_settings(build).into_iter().find(|path| path.is_file())
     {
@@ -92,7 +97,8 @@ fn bounds(build: &Build<'_>) -> Result<Bounds, Error> {
     if !lock.exists() {
         std::fs::write(&lock, "").map_err(|error| Error::file(&lock, error))?;
     }
-    let bounds = Bounds::new(build.runner.environment).read(folder).read(&build.project.sdk);
+    let bounds = Bounds::new(build.runner.environment, &target.join(SCRATCH));
+    let bounds = bounds.read(folder).read(&build.project.sdk);
     let bounds = plan::list_outside(build.project)?.into_iter().fold(bounds, Bounds::read);
     let bounds = list_settings(build).into_iter().fold(bounds, Bounds::read);
     let rustup = find_home(build, "RUSTUP_HOME", ".rustup");

@@ -7,7 +7,7 @@ use syrch::syrch_core::text::few;
 
 use super::record::Record;
 use super::run::Runner;
-use crate::Error;
+use crate::{Error, files};
 
 const INSTALL: &str = "install Python 3.10 or newer with venv: `apt install python3 python3-venv`, \
                        or https://www.python.org/downloads/";
@@ -48,7 +48,7 @@ pub(super) fn programs(
     let stamp = stamp(requirements, folder);
     let program = programs.join(tool.probe.first().copied().unwrap_or_default());
     if program.is_file()
-        && std::fs::read_to_string(folder.join(STAMP)).is_ok_and(|installed| installed == stamp)
+        && files::read_text(&folder.join(STAMP)).is_ok_and(|text| text.as_ref() == Some(&stamp))
         && record.holds(folder, &stamp)
     {
         return Ok(programs);
@@ -223,6 +223,24 @@ mod tests {
         );
         assert_eq!(std::fs::read_to_string(folder.join(STAMP)).unwrap(), "of another folder");
         assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 1);
+    }
+
+    /// A pipe in the place of the stamp would be waited for.
+    #[cfg(unix)]
+    #[test]
+    fn a_stamp_is_a_plain_file() {
+        let base = syrch_kit::scratch();
+        let folder = base.path().join(".tools");
+        std::fs::create_dir_all(folder.join("bin")).unwrap();
+        for path in ["pyvenv.cfg", "bin/python"] {
+            std::fs::write(folder.join(path), "").unwrap();
+        }
+        nix::unistd::mkfifo(&folder.join(STAMP), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let stop = std::sync::atomic::AtomicBool::new(true);
+        let environment = &[];
+        let runner =
+            Runner { environment, bounds: None, verbose: false, report: &|_| {}, stop: &stop };
+        assert!(programs(&runner, &folder, NOBODY, &Record::for_named_folder()).is_err());
     }
 
     #[test]

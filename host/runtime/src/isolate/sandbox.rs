@@ -18,6 +18,9 @@ use rustix::process::{
     Pid, Resource, Rlimit, Signal, getrlimit, kill_process, set_parent_process_death_signal,
     setrlimit,
 };
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities,
+};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
@@ -83,7 +86,11 @@ pub(super) fn give_up_files(limits: &Limits) -> io::Result<()> {
     if restricted.ruleset == RulesetStatus::NotEnforced || !restricted.no_new_privs {
         return Err(io::Error::other("Landlock is not enforced"));
     }
-    Ok(())
+    // Those of a root, by which it could look into other processes.
+    let none = CapabilitySet::empty();
+    clear_ambient_capability_set()?;
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    Ok(set_capabilities(None, sets)?)
 }
 
 /// The memory that counts as data of this process: stacks of guests lie there from the start.

@@ -23,20 +23,20 @@ const MOST: usize = 1_000;
 /// Projects by their folders, each with what was agreed to.
 type Projects = BTreeMap<String, String>;
 
-/// Asks for consent to what the build of a project runs, unless the user has given it. Returns true
-/// if the project is the user's own.
+/// Asks for consent to what the build of a project runs, unless the user has given it. Returns the
+/// plan that was agreed to; `None` if the project is the user's own.
 pub(super) async fn ask(
     context: &Context,
     arguments: &ProjectArgs,
     project: &Project,
-) -> Outcome<bool> {
+) -> Outcome<Option<Plan>> {
     let agreed = read(context).remove(&project.folder.display().to_string());
     if agreed.is_some() && agreed == own(&project.folder) {
-        return Ok(true);
+        return Ok(None);
     }
     let plan = Plan::read(project, arguments.no_scripts)?;
     if agreed.is_some_and(|agreed| agreed == plan.digest) {
-        return Ok(false);
+        return Ok(Some(plan));
     }
     let folder = arguments.folder.display();
     let steps: String = plan.steps.iter().map(|step| format!("\n  - {step}")).collect();
@@ -45,14 +45,14 @@ pub(super) async fn ask(
     context.console.clear();
     if arguments.yes {
         context.console.note(&list);
-        return Ok(false);
+        return Ok(Some(plan));
     }
     context.console.ask(&list);
     let question = "Build it, and again until one of these changes?";
     if confirm(&context.console, &context.interrupt, question).await {
         // Somebody may have changed it while the user read.
         if Plan::read(project, arguments.no_scripts)? == plan {
-            return Ok(false);
+            return Ok(Some(plan));
         }
         let message = format!("nothing was built: files of `{folder}` were changed meanwhile");
         return Err(Failure::new(Exit::Denied, message).hint("build it again to see what it runs"));
@@ -66,16 +66,12 @@ pub(super) async fn ask(
 }
 
 /// Remembers that the user has agreed to what the build of a project runs. Called after a build,
-/// which writes lists of packages.
-pub(super) fn remember(context: &Context, arguments: &ProjectArgs, project: &Project) {
-    let known = read(context).remove(&project.folder.display().to_string());
-    if known.is_some() && known == own(&project.folder) {
-        return;
-    }
-    // A project that cannot be read now asks again.
-    if let Ok(plan) = Plan::read(project, arguments.no_scripts) {
-        write(context, &project.folder, plan.digest);
-    }
+/// which writes the locks of packages: they belong to what was agreed to, and nothing else does that
+/// is there now and was not before.
+pub(super) fn remember(context: &Context, arguments: &ProjectArgs, project: &Project, plan: Plan) {
+    let now = Plan::read(project, arguments.no_scripts).ok();
+    let now = now.filter(|now| plan.is_same_but_for_locks(now));
+    write(context, &project.folder, now.unwrap_or(plan).digest);
 }
 
 /// Remembers a project that `plugin new` has written.

@@ -100,7 +100,8 @@ pub(super) async fn build(
     arguments: &ProjectArgs,
     project: &Project,
 ) -> Outcome<Finished> {
-    let is_own = agreed::ask(context, arguments, project).await?;
+    let plan = agreed::ask(context, arguments, project).await?;
+    let is_own = plan.is_none();
     let start = Instant::now();
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
@@ -148,7 +149,9 @@ pub(super) async fn build(
     match checked {
         Ok(plugin) => {
             built.accept()?;
-            agreed::remember(context, arguments, project);
+            if let Some(plan) = plan {
+                agreed::remember(context, arguments, project, plan);
+            }
             // The path as the user named the folder.
             Ok(Finished {
                 path: project.component_in(&arguments.folder),
