@@ -6,16 +6,18 @@ use syrch_words::stem;
 
 use super::super::SHOWN;
 use super::super::joins::Side;
+use super::super::kinds::Stored;
 use super::super::outline::is_unique;
 use super::first::PER;
 use super::measure::{MOST, SUPERLATIVES};
 use super::question::stems;
+use super::statement::split;
 use super::{Asked, DIFFERENT, TURNED};
 
 /// Words of a question that name an aggregate, its name, and the aggregates that it is not.
 const NAMED: &[(&[&str], &str, &[&str])] = &[
     (&["average", "averages", "avg"], "average", &["max", "min", "sum", "total"]),
-    (&["sum", "total"], "total", &["avg", "mean"]),
+    (&["sum", "total"], "total", &["avg", "max", "mean", "min"]),
     (&["biggest", "greatest", "highest", "largest", "max", "maximum"], "greatest", &["min"]),
     (&["lowest", "min", "minimum", "smallest"], "least", &["max"]),
 ];
@@ -69,7 +71,14 @@ impl Asked<'_> {
             .filter(|function| AGGREGATES.contains(function))
             .collect();
         let ([used], None) = (used.as_slice(), named.next()) else { return None };
-        let shown = self.outline.columns.iter().find(|column| column.is_aggregate(&[*used]))?;
+        // `AVG(x) / 100` is an average, and the one of a number by another not.
+        let is_alone = matches!(self.outline.columns.as_slice(), [Selected::Other]);
+        let is_made = is_alone
+            && self.facts.subqueries.is_empty()
+            && (*used != "sum" && *used != "total" || self.lacks("/"));
+        let shown = self.outline.columns.iter().find(|column| {
+            column.is_aggregate(&[*used]) || is_made && **column == Selected::Other
+        })?;
         let is_turned = self.question.has_any(TURNED)
             || shown.column().is_some_and(|column| {
                 super::words(&column.column).iter().any(|word| TURNED.contains(&word.as_str()))
@@ -115,10 +124,9 @@ impl Asked<'_> {
             || self.results.row_count() != 1
             || !columns.iter().all(|column: &Selected| match column {
                 // Sums of cases may be those of the groups, a column each.
-                Selected::Aggregate { function, of, .. } => {
-                    of.is_some() || columns.len() == 1 && function == "count"
-                }
-                Selected::Column(_) | Selected::Other => false,
+                Selected::Aggregate { of, .. } => of.is_some() || columns.len() == 1,
+                Selected::Other => columns.len() == 1 && self.has_one_mean(),
+                Selected::Column(_) => false,
             })
             || ["GROUP BY", "OVER", "EXISTS"].iter().any(|word| !self.lacks(word))
         {
@@ -155,6 +163,47 @@ impl Asked<'_> {
         let text =
             format!("the question asks for a number of each {noun}, and the result is one of all");
         Some(Doubt { kind: DoubtKind::NoGroups, text })
+    }
+
+    /// Returns true if the statement has one mean and no other aggregate, and divides by numbers
+    /// alone.
+    fn has_one_mean(&self) -> bool {
+        let parts = split(&self.facts.normalized);
+        let aggregates: Vec<String> = parts
+            .windows(2)
+            .filter(|pair| pair[1] == "(")
+            .map(|pair| pair[0].to_lowercase())
+            .filter(|name| AGGREGATES.contains(&name.as_str()))
+            .collect();
+        let mut divisors = parts.windows(2).filter(|pair| pair[0] == "/").map(|pair| pair[1]);
+        aggregates == ["avg"] && divisors.all(|part| part.parse::<f64>().is_ok())
+    }
+
+    /// The doubt about a count of values where their total is asked for: `the total area` by
+    /// `COUNT(area)`.
+    pub(super) fn count_for_total(&self) -> Option<Doubt> {
+        let [only @ Selected::Aggregate { of: Some(column), is_distinct: false, .. }] =
+            self.outline.columns.as_slice()
+        else {
+            return None;
+        };
+        let words: Vec<&str> = self.question.words().collect();
+        let own = stems(&column.column);
+        let at = words.iter().position(|word| ["average", "sum", "total"].contains(word))?;
+        let mut behind = words.iter().skip(at + 1).take(1 + own.len()).map(|word| stem(word));
+        let is_named = behind.any(|word| own.contains(&word));
+        let is_number = self.storage_of(column) == Some(Stored::Number);
+        let key = Side::new(self.catalog, &column.table, &column.column)?;
+        let asks_for_number = self.question.has_any(&["many", "number", "count"]);
+        let is_value = is_number && !key.is_key() && key.references(self.catalog).next().is_none();
+        if !only.is_aggregate(&["count"]) || !is_named || !is_value || asks_for_number {
+            return None;
+        }
+        let text = format!(
+            "the question asks for the {} of {}, and the statement counts its values",
+            words[at], column.column
+        );
+        Some(Doubt { kind: DoubtKind::OtherAggregate, text })
     }
 
     /// The doubt about a count of joined rows that is larger than the number of the things; of the
@@ -233,25 +282,58 @@ impl Asked<'_> {
         self.catalog.tables.iter().find(|table| stems(&table.name) == own)
     }
 
-    /// Returns true if each row of the table has one row of the other at most, by foreign keys of
-    /// which no two lead to the same table: a flight has two airports.
+    /// Returns true if each row of the table has one row of the other at most, by foreign keys that
+    /// lead there in one way alone: a flight has two airports.
     pub(super) fn has_one(&self, table: &Table, other: &Table) -> bool {
-        let mut known: Vec<&Table> = self.catalog.table(&table.name).into_iter().collect();
+        let Some(mut at) = self.catalog.table(&table.name) else { return false };
+        let reaching = self.list_reaching(at, other);
+        // A circle of keys is longer than all tables.
+        for _ in 0..=reaching.len() {
+            if std::ptr::eq(at, other) {
+                return true;
+            }
+            let mut ways = self.list_parents(at).filter(|parent| has_table(&reaching, parent));
+            let (Some(parent), None) = (ways.next(), ways.next()) else { return false };
+            at = parent;
+        }
+        false
+    }
+
+    /// The tables among those that foreign keys lead to, of which they lead to the other.
+    fn list_reaching<'c>(&'c self, table: &'c Table, other: &Table) -> Vec<&'c Table> {
+        let mut known = vec![table];
         let mut next = 0;
         while let Some(table) = known.get(next).copied() {
             next += 1;
-            let keys = table.foreign_keys.iter();
-            for parent in keys.filter_map(|key| self.catalog.table(&key.ref_table)) {
-                if std::ptr::eq(parent, table) {
-                    continue;
+            let parents = self.list_parents(table);
+            let new: Vec<&Table> = parents.filter(|parent| !has_table(&known, parent)).collect();
+            for parent in new {
+                if !has_table(&known, parent) {
+                    known.push(parent);
                 }
-                if known.iter().any(|known| std::ptr::eq(*known, parent)) {
-                    return false;
-                }
-                known.push(parent);
             }
         }
-        known.iter().any(|known| std::ptr::eq(*known, other))
+        let mut reaching: Vec<&Table> =
+            known.iter().copied().filter(|known| std::ptr::eq(*known, other)).collect();
+        let mut next = 0;
+        while let Some(parent) = reaching.get(next).copied() {
+            next += 1;
+            let new: Vec<&Table> = known
+                .iter()
+                .copied()
+                .filter(|table| self.list_parents(table).any(|it| std::ptr::eq(it, parent)))
+                .filter(|table| !has_table(&reaching, table))
+                .collect();
+            reaching.extend(new);
+        }
+        reaching
+    }
+
+    /// The tables that the foreign keys of a table refer to, but for itself.
+    fn list_parents<'c>(&'c self, table: &'c Table) -> impl Iterator<Item = &'c Table> {
+        let keys = table.foreign_keys.iter();
+        let parents = keys.filter_map(|key| self.catalog.table(&key.ref_table));
+        parents.filter(move |parent| !std::ptr::eq(*parent, table))
     }
 
     /// The doubt about a count without DISTINCT where different things are to be counted.
@@ -321,4 +403,8 @@ impl Asked<'_> {
         };
         Some(Doubt { kind: DoubtKind::InnerJoin, text: text.to_owned() })
     }
+}
+
+fn has_table(tables: &[&Table], table: &Table) -> bool {
+    tables.iter().any(|known| std::ptr::eq(*known, table))
 }

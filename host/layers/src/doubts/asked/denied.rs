@@ -4,6 +4,7 @@ use syrch_core::{Doubt, DoubtKind};
 use syrch_words::stem;
 
 use super::Asked;
+use super::negation::LEFT_OUT;
 use super::question::{NOT, stems, words};
 
 /// Words that deny the value behind them, and those that may stand between.
@@ -55,8 +56,10 @@ impl Asked<'_> {
     pub(super) fn doubt_denied(&self) -> Option<Doubt> {
         let text = self
             .find_denied_value()
+            .or_else(|| self.find_value_taken_out())
             .or_else(|| self.find_turned_null())
-            .or_else(|| self.find_never())?;
+            .or_else(|| self.find_never())
+            .or_else(|| self.find_none())?;
         Some(Doubt { kind: DoubtKind::OtherNegation, text })
     }
 
@@ -80,7 +83,11 @@ impl Asked<'_> {
             let own = words(&one.literal);
             let is_again =
                 asked[end..].iter().any(|word| own.first().is_some_and(|own| own == word));
-            let mut before = asked[..start].iter().rev().skip_while(|word| BETWEEN.contains(word));
+            // `Do not have blood type O`.
+            let column = stems(&one.column.column);
+            let mut before = asked[..start].iter().rev().skip_while(|word| {
+                BETWEEN.contains(word) || **word == "have" || column.contains(&stem(word))
+            });
             let is_denied = match (before.next(), before.next()) {
                 (Some(&"than"), Some(&"other")) => true,
                 (Some(word), _) => DENYING.contains(word),
@@ -91,6 +98,35 @@ impl Asked<'_> {
         Some(format!(
             "the question leaves {0} out, and the statement takes {0} alone",
             denied.literal
+        ))
+    }
+
+    /// A value that the question names, which leaves nothing out, and that no row has.
+    fn find_value_taken_out(&self) -> Option<String> {
+        let asked: Vec<&str> = self.question.words().collect();
+        let leaves_out = asked.iter().any(|word| {
+            NOT.contains(word)
+                || LEFT_OUT.contains(word)
+                || word.starts_with("un")
+                || *word == "than"
+        });
+        if leaves_out || ["CASE", "- ", " OR "].iter().any(|part| !self.lacks(part)) {
+            return None;
+        }
+        let is_one_query = self.facts.subqueries.is_empty();
+        let conditions = self.list_conditions();
+        let one = conditions.iter().filter(|_| is_one_query).find(|one| {
+            let is_word = one.is_text && one.literal.chars().any(char::is_alphabetic);
+            let is_out = one.is_denied != (one.operator == "<>");
+            let is_again = conditions.iter().any(|other| {
+                other.literal == one.literal
+                    && (other.is_denied, other.operator) != (one.is_denied, one.operator)
+            });
+            is_word && is_out && !is_again && self.find_place(one.literal).is_some()
+        })?;
+        Some(format!(
+            "the question names {}, and the statement leaves it out",
+            one.literal.trim_matches('%')
         ))
     }
 
@@ -105,8 +141,10 @@ impl Asked<'_> {
         tables.flat_map(|table| &table.columns).find_map(|column| {
             let name = column.name.to_lowercase();
             let mut own = stems(&name);
-            // No manager is no `manager_id`.
-            if own.len() > 1 && own.last().is_some_and(|last| last == "id") {
+            // No manager is no `manager_id`, and no discharge no `discharged_at`.
+            if own.len() > 1
+                && own.last().is_some_and(|last| ["at", "id", "on"].contains(&last.as_str()))
+            {
                 own.pop();
             }
             let at = asked
@@ -139,17 +177,45 @@ impl Asked<'_> {
     /// Things that have what the question says that they never had.
     fn find_never(&self) -> Option<String> {
         let never = self.question.words().filter(|word| *word == "never").count();
-        let reads_several = self.facts.tables.len() > 1;
         let is_other =
             self.facts.literals.iter().any(|literal| {
                 stems(&literal.text).iter().any(|word| NOT.contains(&word.as_str()))
             });
-        if never != 1 || !reads_several || is_other || !self.leaves_nothing_out() {
+        if never != 1 || is_other || !self.leaves_nothing_out() {
             return None;
         }
         Some(
             "the question asks for what never was, and the statement leaves nothing out".to_owned(),
         )
+    }
+
+    /// Things that have what the question says that they have none of: `have no email`, `have had
+    /// no orders`.
+    fn find_none(&self) -> Option<String> {
+        let asked: Vec<&str> = self.question.words().collect();
+        let at = asked.iter().position(|word| ["no", "without"].contains(word))?;
+        let is_had = asked[at] == "without"
+            || at > 0
+                && (HAVING.contains(&asked[at - 1]) || ["had", "are"].contains(&asked[at - 1]));
+        let negations = asked.iter().filter(|word| NOT.contains(word)).count();
+        let behind = asked.iter().skip(at + 1).filter(|word| !ARTICLES.contains(word)).take(2);
+        let names = self.names();
+        let noun = behind.copied().find(|word| names.contains(&stem(word)))?;
+        let is_other = self.facts.literals.iter().any(|literal| {
+            let own = stems(&literal.text);
+            own.is_empty() || own.iter().any(|word| NOT.contains(&word.as_str()) || word == "none")
+        });
+        let may_hold_it = self
+            .facts
+            .tables
+            .iter()
+            .any(|table| self.catalog.table(table).is_none_or(syrch_core::Table::is_view));
+        if !is_had || negations != 1 || is_other || may_hold_it || !self.leaves_nothing_out() {
+            return None;
+        }
+        Some(format!(
+            "the question asks for what has no {noun}, and the statement leaves nothing out"
+        ))
     }
 }
 
@@ -224,6 +290,7 @@ mod tests {
             ("WHERE city_id NOT IN (SELECT city_id FROM visit)", false),
             ("LEFT JOIN visit ON visit.city_id = city.city_id WHERE visit_id IS NULL", false),
             ("WHERE (SELECT count(*) FROM visit WHERE visit.city_id = city.city_id) = 0", false),
+            ("WHERE visits = 0", false),
         ] {
             let sql = format!("SELECT city_name FROM city {rest}");
             let known = facts(&sql, &["city", "visit"], &[]);
@@ -232,5 +299,46 @@ mod tests {
         let joined = "SELECT city_name FROM city JOIN visit ON visit.city_id = city.city_id";
         let known = facts(joined, &["city", "visit"], &[]);
         assert_kind(KIND, &outline, &known, &[("Which cities were visited?", false)]);
+    }
+
+    #[test]
+    fn what_has_none_is_left() {
+        let outline = columns(&[column("city.city_name")]);
+        let has_none = "Which cities have no population?";
+        let had_none = "Which cities have had no recent visits?";
+        for (asked, rest, is_doubtful) in [
+            (has_none, "", true),
+            (has_none, "WHERE city_name = 'Rome'", true),
+            (had_none, "JOIN visit ON visit.city_id = city.city_id", true),
+            (has_none, "WHERE population IS NULL", false),
+            (has_none, "WHERE population = 0", false),
+            (has_none, "EXCEPT SELECT city_name FROM city", false),
+            ("Which cities have no more than 3 visits?", "", false),
+            ("Which cities have no secrets?", "", false),
+        ] {
+            let known = facts(&format!("SELECT city_name FROM city {rest}"), &["city"], &[]);
+            assert_kind(KIND, &outline, &known, &[(asked, is_doubtful)]);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_named_is_not_left_out() {
+        let outline = columns(&[column("city.city_name")]);
+        let near = "Which visits were made in Rome or Paris?";
+        for (asked, condition, is_doubtful) in [
+            (near, "city_name <> 'Rome'", true),
+            (near, "city_name NOT IN ('Rome', 'Paris')", true),
+            (near, "NOT city_name = 'Rome'", true),
+            (near, "city_name <> 'Bonn'", false),
+            (near, "city_name IN ('Rome', 'Paris')", false),
+            ("Which visits were not made in Rome?", "city_name <> 'Rome'", false),
+            ("Which visits were made outside of Rome?", "city_name <> 'Rome'", false),
+            ("Which visits other than to Rome were made?", "city_name <> 'Rome'", false),
+        ] {
+            let sql = format!("SELECT city_name FROM city WHERE {condition}");
+            let read = vec!["city.city_name".to_owned()];
+            let known = Facts { columns: read, ..facts(&sql, &["city"], &[]) };
+            assert_kind(KIND, &outline, &known, &[(asked, is_doubtful)]);
+        }
     }
 }

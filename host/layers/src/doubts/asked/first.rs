@@ -1,7 +1,7 @@
 //! The first rows of an order: how many of them are asked for, at which end, and whether there is
 //! an order at all.
 
-use syrch_core::ports::Selected;
+use syrch_core::ports::{ColumnName, Selected};
 use syrch_core::{Doubt, DoubtKind, Value};
 use syrch_words::stem;
 
@@ -9,12 +9,16 @@ use super::super::SHOWN;
 use super::super::kinds::Stored;
 use super::Asked;
 use super::measure::{MOST, SUPERLATIVES};
-use super::question::words;
+use super::question::{stems, words};
+use super::statement::{find_close, last_name, split};
 
 /// The largest number of rows that a question asks for.
 const MOST_ROWS: u64 = 1_000;
 /// Words before a number of rows.
 const ENDS: &[&str] = &["bottom", "top"];
+/// Verbs before a number of rows, and words between.
+const LISTS: &[&str] = &["display", "find", "get", "give", "list", "name", "return", "show"];
+const ARTICLES: &[&str] = &["all", "me", "the", "us"];
 /// Superlatives that say nothing of what is measured.
 const BEST: &[&str] = &["best", "worst"];
 /// Words behind a number that is no number of rows.
@@ -31,7 +35,7 @@ const SINGULAR: &[&str] = &["had", "has", "is", "was"];
 /// Words that ask for an order of all rows.
 const SORTED: &[&str] = &["alphabetical", "alphabetically", "ascending", "descending", "sorted"];
 /// Words of columns that hold days or times.
-const TIMES: &[&str] = &[
+pub(super) const TIMES: &[&str] = &[
     "birth",
     "birthdate",
     "birthday",
@@ -99,8 +103,54 @@ pub(super) const ORDINALS: &[&str] =
 const LATE: &[&str] = &["latest", "newest", "youngest"];
 const EARLY: &[&str] = &["earliest", "oldest"];
 const RECENT: &[&str] = &["recent", "recently"];
+/// Functions that number the rows of an order.
+const NUMBERING: &[&str] = &["dense_rank", "rank", "row_number"];
+
+/// The first rows of an order, or those with the extreme of a column.
+pub(super) struct First {
+    pub(super) by: Selected,
+    pub(super) is_descending: bool,
+    pub(super) limit: u64,
+}
 
 impl Asked<'_> {
+    /// The first rows that the statement takes: by LIMIT, by `x = (SELECT MAX(x) …)`, or by their
+    /// numbers in a window.
+    pub(super) fn find_first(&self) -> Option<First> {
+        if let Some(order) = &self.outline.order {
+            let limit = self.outline.limit?;
+            let is_descending = order.is_descending;
+            return Some(First { by: order.by.clone(), is_descending, limit });
+        }
+        let is_whole = self.outline.limit.is_none()
+            && self.facts.tasks.is_empty()
+            && !self.question.has_any(ORDINALS);
+        let parts = split(&self.facts.normalized);
+        let (name, is_descending) =
+            self.read_extreme(&parts).or_else(|| read_numbered(&parts)).filter(|_| is_whole)?;
+        let mut paths = self.facts.columns.iter().filter_map(|path| path.rsplit_once('.'));
+        let (table, column) = paths.find(|(_, column)| column.eq_ignore_ascii_case(name))?;
+        let by = ColumnName { table: table.to_owned(), column: column.to_owned() };
+        Some(First { by: Selected::Column(by), is_descending, limit: 1 })
+    }
+
+    /// The column that equals its extreme, and true if that is the greatest.
+    fn read_extreme<'p>(&self, parts: &[&'p str]) -> Option<(&'p str, bool)> {
+        let functions = &self.facts.functions;
+        let extremes = functions.iter().filter(|name| ["max", "min"].contains(&name.as_str()));
+        let mut found = parts.windows(7).filter_map(|seven| match *seven {
+            [column, "=" | "IN", "(", "SELECT", function, "(", of]
+                if last_name(column).eq_ignore_ascii_case(last_name(of)) =>
+            {
+                Some((last_name(column), function.to_lowercase()))
+            }
+            _ => None,
+        });
+        let (column, function) = found.next().filter(|_| extremes.count() == 1)?;
+        let is_extreme = ["max", "min"].contains(&function.as_str()) && found.next().is_none();
+        is_extreme.then(|| (column, function == "max"))
+    }
+
     /// The number of rows that the question asks for: `top 5`, `the 3 cheapest`, `which 2 states
     /// have the largest area`.
     fn asked_rows(&self) -> Option<u64> {
@@ -113,8 +163,14 @@ impl Asked<'_> {
         let mut numbers = words.iter().enumerate().filter_map(|(at, word)| {
             let number = number(word)?;
             let next = words.get(at + 1);
+            let before = &words[start.min(at)..at];
+            // `List the five players with the highest value`.
+            let is_listed = before.first().is_some_and(|verb| LISTS.contains(verb))
+                && before[1..].iter().all(|word| ARTICLES.contains(word))
+                && words[at..].windows(2).any(|pair| pair[0] == "the" && is_superlative(&pair[1]));
             let is_asked = at > 0 && ENDS.contains(&words[at - 1])
                 || next.is_some_and(is_superlative)
+                || is_listed
                 || is_which && at == start + 1 && words.iter().any(is_superlative);
             let is_share = next.is_some_and(|next| SHARES.contains(next));
             (is_asked && !is_share).then_some(number)
@@ -127,9 +183,14 @@ impl Asked<'_> {
     pub(super) fn other_rows(&self) -> Option<Doubt> {
         let number = self.asked_rows()?;
         let rows = self.results.row_count();
+        let parts = split(&self.facts.normalized);
+        let asked = number.to_string();
         let is_other = match self.outline.limit {
             // A table with fewer rows has no more.
             Some(limit) => limit < number && rows >= limit || limit > number && rows > number,
+            None if rows + 1 == number && read_numbered(&parts).is_some() => {
+                parts.windows(2).any(|pair| *pair == ["<", asked.as_str()])
+            }
             None => rows > number && !self.may_choose_rows(),
         };
         let is_inside = [')', ' ']
@@ -330,7 +391,7 @@ impl Asked<'_> {
     /// The doubt about the first of an order of days whose other end is asked for: the youngest was
     /// born last.
     pub(super) fn other_time(&self) -> Option<Doubt> {
-        let order = self.outline.order.as_ref().filter(|_| self.outline.limit.is_some())?;
+        let order = self.find_first()?;
         let column = order.by.column().filter(|_| !order.by.is_aggregate(&["count"]))?;
         let is_time = self.storage_of(column) == Some(Stored::Time)
             || words(&column.column).iter().any(|word| TIMES.contains(&word.as_str()));
@@ -344,8 +405,13 @@ impl Asked<'_> {
         if ends.count() > one {
             return None;
         }
-        let late = self.question.has_any(LATE) || self.question.has_pair("most", RECENT);
-        let early = self.question.has_any(EARLY) || self.question.has_pair("least", RECENT);
+        // Which one was opened first?
+        let own = stems(&column.column);
+        let [is_first, is_last] = ["first", "last"]
+            .map(|end| asked.windows(2).any(|pair| pair[1] == end && own.contains(&stem(pair[0]))));
+        let late = self.question.has_any(LATE) || self.question.has_pair("most", RECENT) || is_last;
+        let early =
+            self.question.has_any(EARLY) || self.question.has_pair("least", RECENT) || is_first;
         let (end, way) = match (late, early, order.is_descending) {
             (true, false, false) if is_time => ("last", "first"),
             (false, true, true) if is_time => ("first", "last"),
@@ -357,6 +423,31 @@ impl Asked<'_> {
         );
         Some(Doubt { kind: DoubtKind::OtherEnd, text })
     }
+}
+
+/// The column by which the only window numbers rows whose first ones are taken, and true if its
+/// greatest value comes first.
+fn read_numbered<'p>(parts: &[&'p str]) -> Option<(&'p str, bool)> {
+    let over = parts.iter().position(|part| *part == "OVER")?;
+    let close = find_close(parts, over + 1)?;
+    let window = parts.get(over + 2..close)?;
+    let call = parts[..over].iter().rposition(|part| *part == "(")?.checked_sub(1)?;
+    let is_number = NUMBERING.iter().any(|name| name.eq_ignore_ascii_case(parts[call]));
+    let is_only = !parts[close..].contains(&"OVER");
+    let alias = parts.get(close + 1..close + 3).filter(|as_name| as_name[0] == "AS")?[1];
+    let is_taken = parts.windows(3).any(|three| {
+        let is_first = match three[1] {
+            "=" => three[2] == "1",
+            "<" | "<=" => three[2].parse::<u64>().is_ok(),
+            _ => false,
+        };
+        is_first && last_name(three[0]).eq_ignore_ascii_case(last_name(alias))
+    });
+    let by = window.windows(2).position(|pair| *pair == ["ORDER", "BY"])?;
+    let column = last_name(window.get(by + 2)?);
+    let is_descending = window.get(by + 3) == Some(&"DESC");
+    let is_plain = matches!(window.get(by + 3), None | Some(&("ASC" | "DESC" | "," | "NULLS")));
+    (is_number && is_only && is_taken && is_plain).then_some((column, is_descending))
 }
 
 /// The number that a word is.

@@ -9,14 +9,18 @@ mod bounds;
 mod connective;
 mod constant;
 mod copied;
+mod days;
 mod denied;
 mod first;
+mod flags;
 mod measure;
 mod negation;
 mod question;
 mod shown;
+mod statement;
 #[cfg(test)]
 mod tests;
+mod units;
 mod unused;
 mod values;
 mod years;
@@ -190,6 +194,7 @@ impl Asked<'_> {
             self.other_connective(),
             self.doubt_negation(),
             self.doubt_denied(),
+            self.doubt_flag(),
             self.other_end(),
             self.other_time(),
             self.other_direction(),
@@ -202,22 +207,26 @@ impl Asked<'_> {
             self.number_alone(),
             self.counted_again(),
             self.too_many(),
-            self.other_aggregate(),
-            self.other_year(),
-            self.open_year(),
-            self.month_of_every_year(),
-            self.other_bound(),
+            self.other_aggregate().or_else(|| self.count_for_total()),
+            self.other_year()
+                .or_else(|| self.open_year())
+                .or_else(|| self.month_of_every_year())
+                .or_else(|| self.other_days()),
+            self.other_bound().or_else(|| self.other_number()).or_else(|| self.other_range()),
             self.find_lost_bound(),
             self.find_lost_column(),
-            self.no_share(),
+            self.no_share().or_else(|| self.no_percentage()),
+            self.share_of_all(),
             self.no_groups(),
             self.left_out(),
             self.find_lost_year(),
-            self.find_lost_number(),
+            self.find_lost_number().or_else(|| self.other_number_of_column()),
             self.other_table(),
             self.other_evidence(),
             self.no_time(),
             self.no_median(),
+            self.other_unit(),
+            self.whole_quotient(),
         ];
         rules.into_iter().flatten().collect()
     }
@@ -229,14 +238,21 @@ impl Asked<'_> {
         !text.is_empty() && self.facts.tasks.is_empty() && !text.contains(keyword)
     }
 
-    /// A number beside the first of an order: `the most common hometown` is no number.
+    /// A number beside the first of an order: `the most common hometown` is no number. That which
+    /// the order is by says why it is the first.
     fn count_beside(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
         let is_beside = columns.iter().any(|column: &Selected| column.is_aggregate(&["count"]))
             && !columns
                 .iter()
                 .all(|column: &Selected| matches!(column, Selected::Aggregate { .. }));
-        if !is_beside || self.outline.limit.is_none() || self.question.has_any(NUMBERS) {
+        let is_measure =
+            self.outline.order.as_ref().is_some_and(|order| order.by.is_aggregate(&["count"]));
+        if !is_beside
+            || is_measure
+            || self.outline.limit.is_none()
+            || self.question.has_any(NUMBERS)
+        {
             return None;
         }
         let text = "the question does not ask for a number, and COUNT is a column of the result"
@@ -359,14 +375,14 @@ impl Asked<'_> {
 
     /// The first of an order whose other end is asked for.
     fn other_end(&self) -> Option<Doubt> {
-        let order = self.outline.order.as_ref()?;
+        let order = self.find_first()?;
         let is_count = matches!(order.by, Selected::Aggregate { .. });
         // Of the top 5 something else may be the largest.
         let has_more = self.question.has_any(&["bottom", "first", "last", "top"])
             || self.ends().len() > 1
             || self.question.has_any(&["best", "worst"])
                 && !["best", "worst"].iter().any(|word| self.question.has_pair(word, JUDGED));
-        if self.outline.limit? > 1 && has_more {
+        if order.limit > 1 && has_more {
             return None;
         }
         // The second of an order is the first of its two first rows in the other direction.

@@ -17,7 +17,7 @@ const SOME: &[&str] = &["all", "always", "both", "every", "least", "only", "some
 const DOING: &[&str] =
     &["did", "didn", "do", "does", "doesn", "don", "had", "hadn", "has", "hasn", "have", "haven"];
 /// Words with which a statement may leave something out.
-const LEFT_OUT: &[&str] = &[
+pub(super) const LEFT_OUT: &[&str] = &[
     "absent",
     "all",
     "alone",

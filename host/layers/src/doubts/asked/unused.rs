@@ -10,6 +10,7 @@ use syrch_core::ports::{Database, Match, Selected};
 use syrch_core::{Doubt, DoubtKind, Hit, Table};
 use syrch_words::{is_stop_word, stem};
 
+use super::super::kinds::Stored;
 use super::Asked;
 use super::question::{stems, words};
 use super::years::WITHIN;
@@ -82,6 +83,12 @@ const ENDS: &[&str] = &["and", "are", "by", "for", "from", "have", "in", "is", "
 const BOUNDING: &[&str] = &[
     "above", "below", "least", "maximum", "minimum", "most", "no", "not", "over", "than", "under",
 ];
+/// Words with which a number of a column is not the only one.
+const RANGING: &[&str] = &[
+    "after", "and", "before", "between", "from", "higher", "lower", "onward", "or", "through",
+    "to", "until", "up", "upward", "upwards",
+];
+const ORDINALS: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
 /// Words of columns that hold days or times.
 const TIMES: &[&str] = &[
     "at",
@@ -147,7 +154,8 @@ impl Asked<'_> {
         for start in 0..words.len() {
             let run = words[start..].iter().take(LONGEST).take_while(|word| {
                 let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-                !is_number && !MEASURES.contains(word) && !names.contains(&stem(word))
+                let is_thing = names.contains(&stem(word)) && !self.question.is_name(&stem(word));
+                !is_number && !MEASURES.contains(word) && !is_thing
             });
             for length in (1..=run.count()).rev() {
                 let run = &words[start..start + length];
@@ -183,6 +191,14 @@ impl Asked<'_> {
     /// Returns true if the result, a group or the order has the column of the cell, or something
     /// that cannot be told.
     fn shows(&self, hit: &Hit) -> bool {
+        let table = hit.table.as_deref().and_then(|table| self.catalog.table(table));
+        let path = format!(
+            "{}.{}",
+            table.map_or("", |table| &table.name),
+            hit.column.as_deref().unwrap_or_default()
+        );
+        let is_read = self.facts.columns.iter().any(|own| own.eq_ignore_ascii_case(&path));
+        let shows_all = ["SELECT *", ".*"].iter().any(|part| !self.lacks(part));
         let order = self.outline.order.iter().map(|order| &order.by);
         let mut all = self.outline.columns.iter().chain(&self.outline.groups).chain(order);
         all.any(|selected: &Selected| match selected {
@@ -191,7 +207,7 @@ impl Asked<'_> {
                     && self.is_table(&column.table, hit.table.as_deref().unwrap_or_default())
             }
             Selected::Aggregate { .. } => false,
-            Selected::Other => true,
+            Selected::Other => is_read || shows_all,
         })
     }
 
@@ -252,6 +268,52 @@ impl Asked<'_> {
         }
         let text = format!(
             "the question asks for a {column} of {number}, and the statement has no {number}"
+        );
+        Some(Doubt { kind: DoubtKind::Unused, text })
+    }
+
+    /// The doubt about another number of a column than the question says (`grade 10`, `the third
+    /// floor`), or about all from that number on.
+    pub(super) fn other_number_of_column(&self) -> Option<Doubt> {
+        let words: Vec<&str> = self.question.words().collect();
+        let (column, number) = (0..words.len()).find_map(|at| {
+            let pair = words.get(at..at + 2)?;
+            let place = ORDINALS.iter().position(|ordinal| *ordinal == pair[0]);
+            let (noun, number) = match place {
+                Some(place) => (pair[1], (place + 1).to_string()),
+                None => (pair[0], pair[1].to_owned()),
+            };
+            let own = [stem(noun)];
+            let tables = self.facts.tables.iter().filter_map(|table| self.catalog.table(table));
+            let mut columns =
+                tables.flat_map(|table| table.columns.iter().map(move |column| (table, column)));
+            let (_, column) = columns.find(|(table, column)| {
+                let stored = Stored::from_column(table, &column.name, &self.catalog.dialect);
+                stems(&column.name) == own && stored == Some(Stored::Number)
+            })?;
+            let is_number = number.parse::<u32>().is_ok() && !TIMES.contains(&noun);
+            is_number.then_some((column.name.as_str(), number))
+        })?;
+        let conditions = self.list_conditions();
+        let own: Vec<_> =
+            conditions.iter().filter(|one| one.column.eq_ignore_ascii_case(column)).collect();
+        let wanted: Option<f64> = number.parse().ok();
+        let has_number = super::words(&self.facts.normalized).contains(&number);
+        let is_plain = own.iter().all(|one| one.call.is_empty() && !one.is_denied);
+        let is_open =
+            matches!(own.as_slice(), [one] if one.number() == wanted && one.operator != "=");
+        let is_other = !own.is_empty() && !has_number;
+        if !(is_open || is_other)
+            || !is_plain
+            || self.question.has_any(BOUNDING)
+            || self.question.has_any(RANGING)
+            || ["CASE", "NOT"].iter().any(|word| !self.lacks(word))
+        {
+            return None;
+        }
+        let text = format!(
+            "the question asks for {column} {number}, and the statement has {column} {} {}",
+            own[0].operator, own[0].literal
         );
         Some(Doubt { kind: DoubtKind::Unused, text })
     }

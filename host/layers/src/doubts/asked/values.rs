@@ -1,13 +1,14 @@
 //! Values that the question names and a statement with conditions does not have: it compares their
 //! column with another one, or not at all.
 
-use syrch_core::ports::{Comparison, Database, Match};
+use syrch_core::ports::{ColumnName, Comparison, Database, Match};
 use syrch_core::{Doubt, DoubtKind, Hit};
 use syrch_words::stem;
 
 use super::Asked;
 use super::copied::has_like;
 use super::question::{NOT, stems, words};
+use super::statement::Condition;
 use super::unused::{CELLS, TIME};
 
 /// Words between two values of which either is asked for.
@@ -18,9 +19,10 @@ impl Asked<'_> {
     pub(super) async fn find_other_value(&self, database: &dyn Database) -> Option<Doubt> {
         let equal: Vec<&Comparison> = self.outline.all_of.iter().filter(is_equal).collect();
         let phrases = self.phrases();
-        if equal.is_empty() || phrases.is_empty() || !self.facts.tasks.is_empty() {
+        if phrases.is_empty() || !self.facts.tasks.is_empty() {
             return None;
         }
+        let others = self.list_unasked();
         let search = database.find(&phrases, Match::Exact, CELLS);
         let found = tokio::time::timeout(TIME, search).await.ok()?.ok()?;
         let literals: Vec<String> =
@@ -31,9 +33,41 @@ impl Asked<'_> {
             }
             equal
                 .iter()
+                .copied()
+                .chain(&others)
                 .find_map(|one| self.describe_other_value(phrase, hits, one))
                 .or_else(|| self.describe_lost_value(phrase, hits))
         })
+    }
+
+    /// The comparisons of columns with texts, wherever they stand in the statement, of which the
+    /// question names none.
+    fn list_unasked(&self) -> Vec<Comparison> {
+        let conditions = self.list_conditions();
+        let texts: Vec<&Condition<'_>> = conditions
+            .iter()
+            .filter(|one| one.is_text && ["=", "LIKE"].contains(&one.operator) && !one.is_denied)
+            .collect();
+        let unasked = texts.iter().filter_map(|one| {
+            let own = texts.iter().filter(|other| other.column.eq_ignore_ascii_case(one.column));
+            let mut named = own.flat_map(|own| words(own.literal));
+            if named.any(|word| word.len() < 2 || has_like(self.question.stems(), &stem(&word))) {
+                return None;
+            }
+            let column = self.find_read_column(one.column)?;
+            let literal = one.literal.trim_matches('%').to_owned();
+            let is_word = one.call.is_empty() && literal.chars().any(char::is_alphabetic);
+            is_word.then_some(Comparison { column, operator: "=", literal })
+        });
+        unasked.collect()
+    }
+
+    /// The column of that name, where the statement reads one alone.
+    fn find_read_column(&self, name: &str) -> Option<ColumnName> {
+        let paths = self.facts.columns.iter().filter_map(|path| path.rsplit_once('.'));
+        let mut own = paths.filter(|(_, column)| column.eq_ignore_ascii_case(name));
+        let (table, column) = own.next().filter(|_| own.next().is_none())?;
+        Some(ColumnName { table: table.to_owned(), column: column.to_owned() })
     }
 
     /// The doubt about another value of a column than the evidence gives: `VIP refers to segment =
@@ -94,7 +128,15 @@ impl Asked<'_> {
         let table = self.catalog.table(hit.table.as_deref()?)?;
         let path = format!("{}.{column}", table.name);
         let is_read = self.facts.columns.iter().any(|known| known.eq_ignore_ascii_case(&path));
-        let is_known = self.facts.tables.iter().any(|read| self.is_table(read, &table.name));
+        // Of another table, the word behind the value names it: `public schools`.
+        let is_near = self.find_place(phrase).is_some_and(|(_, end)| {
+            let next = self.question.word(end).and_then(|next| self.find_table(next));
+            next.is_some_and(|next| std::ptr::eq(next, table)) && !table.is_view()
+        });
+        // Where the statement compares no text, the value may be meant by something else.
+        let has_equal = self.outline.all_of.iter().any(|one| is_equal(&one));
+        let is_known = is_near
+            || has_equal && self.facts.tables.iter().any(|read| self.is_table(read, &table.name));
         let text = format!(
             "the question names {phrase}, a value of {column}, which the statement does not read"
         );
@@ -197,6 +239,27 @@ mod tests {
         }
         let read = &["city.city_name", "city.state_id"][..];
         assert!(!is_doubtful("How many small cities like Rome?", "small", "city.state_id", read));
+    }
+
+    #[test]
+    fn a_value_is_compared_wherever_it_stands() {
+        fn judge(sql: &str) -> bool {
+            let question = &Question::new("What share of the visits were made to Paris?");
+            let read = vec!["city.city_name".to_owned()];
+            let facts = Facts { columns: read, ..facts(sql, &["city"], &["sum"]) };
+            let catalog = &geography();
+            let results = &rows(&[1]);
+            let outline = &columns(&[count()]);
+            let asked = Asked { question, outline, facts: &facts, catalog, results };
+            let others = asked.list_unasked();
+            let hits = [hit("city.city_name")];
+            others.iter().any(|one| asked.describe_other_value("paris", &hits, one).is_some())
+        }
+        assert!(judge("SELECT sum(city_name = 'Rome') FROM city"));
+        assert!(judge("SELECT sum(1) FROM city WHERE city_name IN ('Rome', 'Bonn')"));
+        assert!(!judge("SELECT sum(1) FROM city WHERE city_name IN ('Rome', 'Paris')"));
+        assert!(!judge("SELECT sum(city_name = 'Paris') FROM city"));
+        assert!(!judge("SELECT sum(city_name <> 'Rome') FROM city"));
     }
 
     #[test]

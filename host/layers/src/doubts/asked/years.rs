@@ -29,7 +29,7 @@ pub(super) const WITHIN: &[&str] = &[
     "year",
 ];
 /// Words with which a year of a question is not that of the rows.
-const AROUND: &[&str] = &[
+pub(super) const AROUND: &[&str] = &[
     "academic",
     "after",
     "age",
@@ -75,7 +75,7 @@ const OPEN: &[&str] = &[
     "up",
 ];
 /// Functions that give the month of a day without its year, and signs of a year beside it.
-const MONTHS: &[&str] = &["'%m'", "month(", "month from ", "'month'"];
+pub(super) const MONTHS: &[&str] = &["'%m'", "month(", "month from ", "'month'"];
 const YEARS: &[&str] = &["%y", "year"];
 
 impl Asked<'_> {
@@ -175,7 +175,7 @@ impl Asked<'_> {
 }
 
 /// The year that a word is.
-fn year_of(word: &str) -> Option<u32> {
+pub(super) fn year_of(word: &str) -> Option<u32> {
     let is_year = word.len() == 4 && is_digits(word);
     word.parse().ok().filter(|year| is_year && (1900..2100).contains(year))
 }
