@@ -216,7 +216,7 @@ mod tests {
         });
         let facts = Facts { literals: literals.collect(), ..facts(&sql, &["visit"], &[]) };
         let compared =
-            conditions.iter().map(|(operator, day)| compare_by("visit.day", *operator, day));
+            conditions.iter().map(|(operator, day)| compare_by("visit.day", operator, day));
         (Outline { all_of: compared.collect(), ..columns(&[count()]) }, facts)
     }
 

@@ -23,8 +23,8 @@ pub(super) struct Compared {
 impl Compared {
     /// Reads the comparisons of the SELECT whose scope is the last of these.
     pub(super) fn read(select: &Select, scopes: &[Scope]) -> Self {
-        let mut found = Self::default();
-        found.loose = select.selection.as_ref().and_then(|all| read_loose(all, scopes));
+        let loose = select.selection.as_ref().and_then(|all| read_loose(all, scopes));
+        let mut found = Self { loose, ..Self::default() };
         for condition in select.selection.iter().flat_map(conditions).take(READ) {
             found.all_of.extend(read_between(condition, scopes));
             let parts = alternatives(condition);
