@@ -45,8 +45,8 @@ const WORDS: usize = 32;
 pub enum Kind {
     /// A port was used for the first time in the run.
     Used,
-    /// A port was denied for the first time in the run, or a component that was changed or not added
-    /// was refused.
+    /// A port was denied for the first time in the run, or a component that was changed or not
+    /// added was refused.
     Denied,
     /// A limit stopped the plugin for the first time in the run.
     Limit,

@@ -150,10 +150,10 @@ fn compile_checked(
     objects.collect::<Result<_, _>>().inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))
 }
 
-/// Returns the files after the colon of a rule of make as clang writes it: a backslash stands before
-/// a space and a number sign, a dollar is doubled, and a line that goes on ends in a backslash and
-/// begins with a space. `None` if a name has other whitespace, control characters or backslashes:
-/// where it ends could not be known.
+/// Returns the files after the colon of a rule of make as clang writes it: a backslash stands
+/// before a space and a number sign, a dollar is doubled, and a line that goes on ends in a
+/// backslash and begins with a space. `None` if a name has other whitespace, control characters or
+/// backslashes: where it ends could not be known.
 fn list_prerequisites(rule: &str) -> Option<Vec<PathBuf>> {
     let rule = if cfg!(windows) { rule.replace("\r\n", "\n") } else { rule.to_owned() };
     let rest = rule.split_once(": ").map_or("", |(_, rest)| rest);

@@ -39,8 +39,8 @@ const LOCKS: [&str; 3] = ["Cargo.lock", "package-lock.json", "go.sum"];
 /// The settings of cargo and of rustup, which count in each folder and in those above it.
 const SETTINGS: [&str; 4] =
     [".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain"];
-/// The settings of managers of versions, which find the programs of a project by them. Files such as
-/// `.python-version` and `.nvmrc` are none: they choose among what the user has installed.
+/// The settings of managers of versions, which find the programs of a project by them. Files such
+/// as `.python-version` and `.nvmrc` are none: they choose among what the user has installed.
 const MANAGED: [&str; 10] = [
     ".tool-versions",
     ".mise.toml",

@@ -287,9 +287,9 @@ mod tests {
         let mut other = Command::new("sleep").arg("60").spawn().unwrap();
         let again = "trap '' TERM HUP; echo $$ >> left; while :; do sleep 0.05; done";
         std::fs::write(folder.join("again.sh"), again).unwrap();
-        let script = "setsid sh again.sh & (setsid setsid sh again.sh &) \n sh -c 'setsid sh -c \
-                      \"setsid sh again.sh & sh again.sh\" &' \n until test \"$(wc -l < left)\" = 4; \
-                      do sleep 0.01; done 2> /dev/null";
+        let script = "setsid sh again.sh & (setsid setsid sh again.sh &)
+                      sh -c 'setsid sh -c \"setsid sh again.sh & sh again.sh\" &'
+                      until test \"$(wc -l < left)\" = 4; do sleep 0.01; done 2> /dev/null";
         let mut command = Command::new("sh");
         command.current_dir(&folder).args(["-c", script]);
         runner.run("sh", &mut command, "").unwrap();

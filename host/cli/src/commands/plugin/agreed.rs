@@ -66,8 +66,8 @@ pub(super) async fn ask(
 }
 
 /// Remembers that the user has agreed to what the build of a project runs. Called after a build,
-/// which writes the locks of packages: they belong to what was agreed to, and nothing else does that
-/// is there now and was not before.
+/// which writes the locks of packages: they belong to what was agreed to, and nothing else does
+/// that is there now and was not before.
 pub(super) fn remember(context: &Context, arguments: &ProjectArgs, project: &Project, plan: Plan) {
     let now = Plan::read(project, arguments.no_scripts).ok();
     let now = now.filter(|now| plan.is_same_but_for_locks(now));
