@@ -117,6 +117,14 @@ struct Bound {
     place: Range<usize>,
 }
 
+impl Bound {
+    /// The words of the question that say it.
+    fn quote(&self, words: &[&str]) -> String {
+        let said = words[self.place.clone()].join(" ");
+        said.replace(&self.number.replace('.', " "), &self.number)
+    }
+}
+
 impl Asked<'_> {
     /// The doubt about a number that bounds from the other side than the question says: `less than
     /// 100` by `> 100`.
@@ -151,7 +159,7 @@ impl Asked<'_> {
         })?;
         let text = format!(
             "the question asks for {}, and the statement has {used} {}",
-            words[bound.place.clone()].join(" "),
+            bound.quote(&words),
             bound.number
         );
         Some(Doubt { kind: DoubtKind::OtherBound, text })
@@ -179,7 +187,7 @@ impl Asked<'_> {
         }
         let text = format!(
             "the question asks for {}, and the statement has no number",
-            asked[bound.place.clone()].join(" ")
+            bound.quote(&asked)
         );
         Some(Doubt { kind: DoubtKind::Unused, text })
     }
@@ -214,7 +222,7 @@ impl Asked<'_> {
         }
         let text = format!(
             "the question asks for {}, and the statement has {} {}",
-            asked[bound.place.clone()].join(" "),
+            bound.quote(&asked),
             one.operator,
             one.literal
         );

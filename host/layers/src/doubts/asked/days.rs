@@ -105,8 +105,11 @@ impl Asked<'_> {
         let Wanted { span, leeway, said } = wanted;
         let is_other =
             [(&span.from, &found.from), (&span.to, &found.to)].iter().any(|(asked, own)| {
-                let is_near = |own: &i64| asked.iter().any(|asked| (asked - own).abs() <= leeway);
-                !asked.is_empty() && !own.is_empty() && !own.iter().any(is_near)
+                !asked.is_empty()
+                    && !own.is_empty()
+                    && !own
+                        .iter()
+                        .any(|own| asked.iter().any(|asked| (asked - own).abs() <= leeway))
             });
         let is_half = span.from.is_empty() != span.to.is_empty();
         // The first days of months may stand for them.
@@ -172,7 +175,17 @@ impl Asked<'_> {
             }
             _ => return None,
         };
-        Some(Wanted { span, leeway, said: asked[begin..end].join(" ") })
+        // The parts of a day belong together.
+        let said = asked[begin..end].iter().fold(String::new(), |said, word| {
+            let is_part = word.len() == 2 && is_digits(word) && said.ends_with(char::is_numeric);
+            let sign = match said.is_empty() {
+                true => "",
+                false if is_part => "-",
+                false => " ",
+            };
+            said + sign + *word
+        });
+        Some(Wanted { span, leeway, said })
     }
 
     /// The span of the days of the statement, which are those of one column.

@@ -170,11 +170,9 @@ mod tests {
     use super::*;
 
     fn doubt(asked: &str, rest: &str, read: &[&str]) -> Option<DoubtKind> {
-        let column = |(name, sql_type): (&str, &str)| Column {
-            name: name.into(),
-            sql_type: sql_type.into(),
-            ..Column::default()
-        };
+        fn column((name, sql_type): (&str, &str)) -> Column {
+            Column { name: name.into(), sql_type: sql_type.into(), ..Column::default() }
+        }
         let all = [("id", "INTEGER"), ("shipped", "INTEGER"), ("is_gift", "BOOLEAN")];
         let parcels = Table {
             name: "parcels".into(),

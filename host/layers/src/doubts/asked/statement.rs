@@ -126,7 +126,7 @@ struct Reader<'p, 'f> {
     names: &'p [&'f str],
 }
 
-/// What is compared: its column, its call, and the place of its first part.
+/// One side of a comparison: its column, its call, and the place of its first part.
 struct Operand<'f> {
     column: &'f str,
     call: String,

@@ -63,8 +63,8 @@ impl Asked<'_> {
                  {factor}"
             ),
             false => format!(
-                "the question asks for another unit than that of {column}, which the statement does \
-                 not divide by {factor}"
+                "the question asks for another unit than that of {column}, which the statement \
+                 does not divide by {factor}"
             ),
         };
         Some(Doubt { kind: DoubtKind::Measure, text })

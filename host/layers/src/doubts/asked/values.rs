@@ -28,7 +28,13 @@ impl Asked<'_> {
         let literals: Vec<String> =
             self.facts.literals.iter().flat_map(|literal| stems(&literal.text)).collect();
         phrases.iter().zip(&found).find_map(|(phrase, hits)| {
-            if stems(phrase).iter().any(|word| literals.contains(word)) {
+            // `JetBlue` is one word of a question, and two of a name.
+            let is_part = self
+                .facts
+                .literals
+                .iter()
+                .any(|literal| literal.text.to_lowercase().contains(phrase.as_str()));
+            if is_part || stems(phrase).iter().any(|word| literals.contains(word)) {
                 return None;
             }
             equal
@@ -133,10 +139,8 @@ impl Asked<'_> {
             let next = self.question.word(end).and_then(|next| self.find_table(next));
             next.is_some_and(|next| std::ptr::eq(next, table)) && !table.is_view()
         });
-        // Where the statement compares no text, the value may be meant by something else.
-        let has_equal = self.outline.all_of.iter().any(|one| is_equal(&one));
-        let is_known = is_near
-            || has_equal && self.facts.tables.iter().any(|read| self.is_table(read, &table.name));
+        let is_known =
+            is_near || self.facts.tables.iter().any(|read| self.is_table(read, &table.name));
         let text = format!(
             "the question names {phrase}, a value of {column}, which the statement does not read"
         );
