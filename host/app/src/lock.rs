@@ -789,6 +789,7 @@ mod tests {
             {
                 assert_eq!(lock.find_source(&place.join(path)), None, "{path}");
             }
+            std::fs::remove_file(place.join("repo/plugin").join(FILE)).unwrap();
         }
     }
 

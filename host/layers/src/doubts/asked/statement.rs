@@ -203,8 +203,8 @@ impl<'f> Reader<'_, 'f> {
     }
 
     fn is_denied(&self, start: usize) -> bool {
-        let before = self.parts[..start].iter().rev().copied();
-        before.skip_while(|part| *part == "(").next() == Some("NOT")
+        let mut before = self.parts[..start].iter().rev().copied();
+        before.find(|part| *part != "(") == Some("NOT")
     }
 
     /// The literal at a place, which is no part of a sum.

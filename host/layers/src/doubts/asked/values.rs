@@ -62,6 +62,11 @@ impl Asked<'_> {
             }
             let column = self.find_read_column(one.column)?;
             let literal = one.literal.trim_matches('%').to_owned();
+            // A pattern may be a part of a word of the question: `Lim%` of Lima.
+            let part = literal.to_lowercase();
+            if one.operator == "LIKE" && self.question.words().any(|asked| asked.contains(&part)) {
+                return None;
+            }
             let is_word = one.call.is_empty() && literal.chars().any(char::is_alphabetic);
             is_word.then_some(Comparison { column, operator: "=", literal })
         });

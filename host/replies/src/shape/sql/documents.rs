@@ -1,6 +1,6 @@
 //! The statements of JSON documents: those under the keys of statements, or in the values below.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use syrch_core::Limits;
 
 use super::code::{from_blocks, from_code, from_prose};
@@ -299,7 +299,11 @@ fn part_of_name<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Va
         const IDS: [&str; 8] =
             ["id", "number", "name", "label", "index", "option", "candidate", "key"];
         let mut ids = IDS.iter().filter_map(|key| part.get(key));
-        ids.any(|id| id.as_str() == Some(name) || id.is_number() && id.to_string() == name)
+        ids.any(|id| match id {
+            Value::String(id) => id == name,
+            Value::Number(id) => name.parse().is_ok_and(|name: Number| name == *id),
+            _ => false,
+        })
     }
     let mut listed = object.values().filter_map(Value::as_array).flatten();
     let mut below = object.values().filter_map(Value::as_object);
