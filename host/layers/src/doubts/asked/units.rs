@@ -1,7 +1,7 @@
 //! Units that a question asks for (`in euros`), and those of the columns that the result is made
 //! of.
 
-use syrch_core::{Dialect, Doubt, DoubtKind};
+use syrch_core::{Doubt, DoubtKind};
 
 use super::Asked;
 use super::question::words;
@@ -72,7 +72,7 @@ impl Asked<'_> {
 
     /// The doubt about a mean of whole quotients: `AVG(minutes / 60)`.
     pub(super) fn whole_quotient(&self) -> Option<Doubt> {
-        if !matches!(self.catalog.dialect, Dialect::Sqlite | Dialect::Postgres) {
+        if !self.catalog.dialect.syntax().truncates_quotients {
             return None;
         }
         let parts = split(&self.facts.normalized);
@@ -102,7 +102,7 @@ fn last_word(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use syrch_core::ports::{Facts, Selected};
-    use syrch_core::{Catalog, Column, Table};
+    use syrch_core::{Catalog, Column, Dialect, Table};
 
     use super::super::Question;
     use super::super::tests::{columns, rows};
