@@ -11,7 +11,7 @@ use super::environment::Variable;
 
 /// Folders of temporary files, where everybody has some.
 const SHARED: [&str; 2] = ["/tmp", "/var/tmp"];
-/// What a program needs of the folder that its own folder of programs lies in.
+/// The parts that a program needs of the folder in which its own folder of programs lies.
 const LIBRARIES: [&str; 7] =
     ["bin", "lib", "lib64", "libexec", "include", "share/wasi-sysroot", "share/wasi-libc"];
 
