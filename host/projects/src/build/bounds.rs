@@ -189,7 +189,8 @@ fn list_beside(folders: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use super::*;
 
