@@ -305,9 +305,7 @@ impl Asked<'_> {
         let mut next = 0;
         while let Some(table) = known.get(next).copied() {
             next += 1;
-            let parents = self.list_parents(table);
-            let new: Vec<&Table> = parents.filter(|parent| !has_table(&known, parent)).collect();
-            for parent in new {
+            for parent in self.list_parents(table) {
                 if !has_table(&known, parent) {
                     known.push(parent);
                 }
@@ -407,4 +405,119 @@ impl Asked<'_> {
 
 fn has_table(tables: &[&Table], table: &Table) -> bool {
     tables.iter().any(|known| std::ptr::eq(*known, table))
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::ports::{Facts, Outline};
+    use syrch_core::{Catalog, Column, Dialect, ForeignKey};
+
+    use super::super::Question;
+    use super::super::tests::{aggregate, columns, facts, kinds_of, rows};
+    use super::*;
+
+    fn kinds(question: &str, outline: &Outline, sql: &str, functions: &[&str]) -> Vec<DoubtKind> {
+        let read = ["population", "area", "StateId"].map(|name| format!("state.{name}"));
+        let facts = Facts { columns: read.to_vec(), ..facts(sql, &["state"], functions) };
+        kinds_of(question, outline, &facts, &[7])
+    }
+
+    #[test]
+    fn an_aggregate_within_a_quotient_is_the_one_that_is_named() {
+        let asked = "What is the total population of the states, in thousands?";
+        let shown = columns(&[Selected::Other]);
+        for function in ["avg", "max"] {
+            let sql = format!("SELECT {function}(population) / 1000.0 FROM state");
+            let found = kinds(asked, &shown, &sql, &[function]);
+            assert!(found.contains(&DoubtKind::OtherAggregate), "{sql}: {found:?}");
+        }
+        let asked = "What is the average population of the states, in thousands?";
+        for sql in [
+            "SELECT sum(population) / count(*) FROM state",
+            "SELECT avg(population) / 1000.0 FROM state",
+        ] {
+            let function = &sql[7..10];
+            let found = kinds(asked, &shown, sql, &[function]);
+            assert!(!found.contains(&DoubtKind::OtherAggregate), "{sql}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_mean_of_all_is_none_of_each() {
+        let asked = "What is the average area in thousands of each city?";
+        let shown = columns(&[Selected::Other]);
+        for (sql, is_doubtful) in [
+            ("SELECT avg(area) / 1000.0 FROM state", true),
+            ("SELECT avg(area) / 1000.0 FROM state GROUP BY city", false),
+            ("SELECT avg(area) / count(*) FROM state", false),
+        ] {
+            let found = kinds(asked, &shown, sql, &["avg"]);
+            assert_eq!(found.contains(&DoubtKind::NoGroups), is_doubtful, "{sql}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_values_is_no_total() {
+        let sql = "SELECT count(area) FROM state";
+        let counted = |path: &str| columns(&[aggregate("count", path)]);
+        for (asked, path, is_doubtful) in [
+            ("What is the total area of the states?", "state.area", true),
+            ("What is the average area of the states?", "state.area", true),
+            ("What is the total number of areas?", "state.area", false),
+            ("What is the total population of the states?", "state.area", false),
+            ("What is the total of all states?", "state.StateId", false),
+        ] {
+            let found = kinds(asked, &counted(path), sql, &["count"]);
+            let is_found = found.contains(&DoubtKind::OtherAggregate);
+            assert_eq!(is_found, is_doubtful, "{asked} {path}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn two_ways_to_one_table_say_nothing_of_another() {
+        fn table(name: &str, keys: &[(&str, &str)]) -> Table {
+            let key = |(column, table): &(&str, &str)| ForeignKey {
+                columns: vec![(*column).into()],
+                ref_table: (*table).into(),
+                ref_columns: vec!["id".into()],
+            };
+            let names = keys.iter().map(|(column, _)| *column).chain(["id"]);
+            let columns = names.map(|name| Column { name: name.into(), ..Column::default() });
+            Table {
+                name: name.into(),
+                columns: columns.collect(),
+                primary_key: vec!["id".into()],
+                foreign_keys: keys.iter().map(key).collect(),
+                ..Table::default()
+            }
+        }
+        let tables = vec![
+            table("bookings", &[("flight", "flights"), ("passenger", "passengers")]),
+            table("flights", &[("origin", "airports"), ("goal", "airports"), ("line", "lines")]),
+            table("airports", &[("country", "countries")]),
+            table("lines", &[("country", "countries")]),
+            table("passengers", &[("mentor", "passengers")]),
+            table("countries", &[]),
+        ];
+        let catalog = Catalog { database: "air".into(), dialect: Dialect::Sqlite, tables };
+        let asked = Asked {
+            question: &Question::new("Which?"),
+            outline: &columns(&[]),
+            facts: &Facts::default(),
+            catalog: &catalog,
+            results: &rows(&[]),
+        };
+        for (table, other, is_one) in [
+            ("bookings", "passengers", true),
+            ("bookings", "flights", true),
+            ("bookings", "lines", true),
+            ("flights", "airports", false),
+            ("flights", "countries", false),
+            ("airports", "countries", true),
+            ("passengers", "bookings", false),
+        ] {
+            let [one, two] = [table, other].map(|name| catalog.table(name).unwrap());
+            assert_eq!(asked.has_one(one, two), is_one, "{table} {other}");
+        }
+    }
 }

@@ -456,3 +456,64 @@ pub(super) fn number(word: &str) -> Option<u64> {
     let number = numeral.map_or_else(|| word.parse().ok(), |place| Some(place as u64 + 2));
     number.filter(|number| (1..=MOST_ROWS).contains(number))
 }
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::ports::{Facts, Outline};
+
+    use super::super::tests::{column, columns, facts, first, kinds_of};
+    use super::*;
+
+    #[test]
+    fn the_extreme_of_a_subquery_or_a_window_is_the_one_that_is_asked_for() {
+        let outline = columns(&[column("state.name")]);
+        let least = "SELECT name FROM state WHERE area = (SELECT min(area) FROM state)";
+        let greatest = "SELECT name FROM state WHERE area = (SELECT max(area) FROM state)";
+        let last = "SELECT name FROM (SELECT name, rank() OVER (ORDER BY area) AS r FROM state) AS \
+                    t WHERE r = 1";
+        let front = "SELECT name FROM (SELECT name, rank() OVER (ORDER BY area DESC) AS r FROM \
+                     state) AS t WHERE r = 1";
+        let largest = "Which state has the largest area?";
+        let smallest = "What is the smallest state by area?";
+        for (asked, sql, function, is_doubtful) in [
+            (largest, least, "min", true),
+            (largest, greatest, "max", false),
+            (smallest, greatest, "max", true),
+            (smallest, least, "min", false),
+            (largest, last, "rank", true),
+            (largest, front, "rank", false),
+            (smallest, front, "rank", true),
+            (smallest, last, "rank", false),
+            ("Which state has the second largest area?", last, "rank", false),
+        ] {
+            let read = vec!["state.name".to_owned(), "state.area".to_owned()];
+            let facts = Facts { columns: read, ..facts(sql, &["state"], &[function]) };
+            let found = kinds_of(asked, &outline, &facts, &[7]);
+            assert_eq!(found.contains(&DoubtKind::OtherEnd), is_doubtful, "{asked} {sql}");
+        }
+    }
+
+    #[test]
+    fn a_listed_number_of_rows_is_given() {
+        let outline = columns(&[column("state.name")]);
+        let asked = "List the five states with the highest population.";
+        let values: Vec<i64> = (0..9).collect();
+        for (condition, rows, is_doubtful) in
+            [("r < 5", 4, true), ("r <= 5", 5, false), ("r <= 5", 4, false)]
+        {
+            let sql = format!(
+                "SELECT name FROM (SELECT name, row_number() OVER (ORDER BY population DESC) AS r \
+                 FROM state) AS t WHERE {condition}"
+            );
+            let facts = facts(&sql, &["state"], &["row_number"]);
+            let found = kinds_of(asked, &outline, &facts, &values[..rows]);
+            assert_eq!(found.contains(&DoubtKind::OtherRows), is_doubtful, "{condition} {rows}");
+        }
+        for (asked, is_doubtful) in [(asked, true), ("List the five states.", false)] {
+            let order = first(&[column("state.name")], &column("state.population"), true);
+            let outline = Outline { limit: Some(9), ..order };
+            let found = kinds_of(asked, &outline, &Facts::default(), &values);
+            assert_eq!(found.contains(&DoubtKind::OtherRows), is_doubtful, "{asked}");
+        }
+    }
+}

@@ -28,13 +28,7 @@ impl Asked<'_> {
         let literals: Vec<String> =
             self.facts.literals.iter().flat_map(|literal| stems(&literal.text)).collect();
         phrases.iter().zip(&found).find_map(|(phrase, hits)| {
-            // `JetBlue` is one word of a question, and two of a name.
-            let is_part = self
-                .facts
-                .literals
-                .iter()
-                .any(|literal| literal.text.to_lowercase().contains(phrase.as_str()));
-            if is_part || stems(phrase).iter().any(|word| literals.contains(word)) {
+            if self.is_written(phrase) || stems(phrase).iter().any(|word| literals.contains(word)) {
                 return None;
             }
             equal
@@ -44,6 +38,12 @@ impl Asked<'_> {
                 .find_map(|one| self.describe_other_value(phrase, hits, one))
                 .or_else(|| self.describe_lost_value(phrase, hits))
         })
+    }
+
+    /// Returns true if a literal of the statement has the phrase in it: `jetblue` of the question
+    /// in `JetBlue Airways`.
+    fn is_written(&self, phrase: &str) -> bool {
+        self.facts.literals.iter().any(|literal| literal.text.to_lowercase().contains(phrase))
     }
 
     /// The comparisons of columns with texts, wherever they stand in the statement, of which the
@@ -184,7 +184,7 @@ fn read_values<'t>(text: &'t str, column: &str) -> Vec<&'t str> {
 #[cfg(test)]
 mod tests {
     use syrch_core::Corpus;
-    use syrch_core::ports::{Facts, Outline};
+    use syrch_core::ports::{Facts, Literal, Outline};
 
     use super::super::Question;
     use super::super::tests::{columns, compare_by, count, facts, geography, rows};
@@ -269,6 +269,20 @@ mod tests {
         assert!(!judge("SELECT sum(1) FROM city WHERE city_name IN ('Rome', 'Paris')"));
         assert!(!judge("SELECT sum(city_name = 'Paris') FROM city"));
         assert!(!judge("SELECT sum(city_name <> 'Rome') FROM city"));
+        assert!(judge("SELECT sum(city_name LIKE 'Rom%') FROM city"));
+        assert!(!judge("SELECT sum(city_name LIKE 'Par%') FROM city"));
+    }
+
+    #[test]
+    fn a_part_of_a_longer_value_is_written() {
+        let literal = Literal { table: None, column: None, text: "RomeStar Lines".into() };
+        let facts = Facts { literals: vec![literal], ..Facts::default() };
+        let question = &Question::new("How many visits by Romestar?");
+        let outline = &columns(&[count()]);
+        let results = &rows(&[1]);
+        let asked = Asked { question, outline, facts: &facts, catalog: &geography(), results };
+        assert!(asked.is_written("romestar"));
+        assert!(!asked.is_written("paris"));
     }
 
     #[test]
