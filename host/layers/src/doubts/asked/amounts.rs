@@ -459,7 +459,6 @@ mod tests {
     #[test]
     fn a_count_of_values_is_no_total() {
         let sql = "SELECT count(area) FROM state";
-        let counted = |path: &str| columns(&[aggregate("count", path)]);
         for (asked, path, is_doubtful) in [
             ("What is the total area of the states?", "state.area", true),
             ("What is the average area of the states?", "state.area", true),
@@ -467,7 +466,8 @@ mod tests {
             ("What is the total population of the states?", "state.area", false),
             ("What is the total of all states?", "state.StateId", false),
         ] {
-            let found = kinds(asked, &counted(path), sql, &["count"]);
+            let counted = columns(&[aggregate("count", path)]);
+            let found = kinds(asked, &counted, sql, &["count"]);
             let is_found = found.contains(&DoubtKind::OtherAggregate);
             assert_eq!(is_found, is_doubtful, "{asked} {path}: {found:?}");
         }
@@ -475,12 +475,14 @@ mod tests {
 
     #[test]
     fn two_ways_to_one_table_say_nothing_of_another() {
-        fn table(name: &str, keys: &[(&str, &str)]) -> Table {
-            let key = |(column, table): &(&str, &str)| ForeignKey {
+        fn key((column, table): &(&str, &str)) -> ForeignKey {
+            ForeignKey {
                 columns: vec![(*column).into()],
                 ref_table: (*table).into(),
                 ref_columns: vec!["id".into()],
-            };
+            }
+        }
+        fn table(name: &str, keys: &[(&str, &str)]) -> Table {
             let names = keys.iter().map(|(column, _)| *column).chain(["id"]);
             let columns = names.map(|name| Column { name: name.into(), ..Column::default() });
             Table {
