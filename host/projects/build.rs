@@ -54,8 +54,9 @@ fn main() -> Outcome {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     let mut files = BTreeMap::new();
     for (folder, packed) in FOLDERS {
-        println!("cargo::rerun-if-changed={}", root.join(folder).display());
-        collect(&root.join(folder), packed, folder == "sdk/templates", &mut files)?;
+        for watched in collect(&root.join(folder), packed, folder == "sdk/templates", &mut files)? {
+            println!("cargo::rerun-if-changed={}", watched.display());
+        }
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     let workspace: Table = std::fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
@@ -86,13 +87,17 @@ fn main() -> Outcome {
     Ok(())
 }
 
-/// The files of a folder and of those below it.
+/// Adds the files of a folder and of those below it. Returns what has to be watched: the folder,
+/// or what is packed of it where something is left out. Cargo looks at all that is below a folder,
+/// and what tests build in an SDK is no change of it.
 fn collect(
     folder: &Path,
     packed: &str,
     is_template: bool,
     files: &mut BTreeMap<String, Vec<u8>>,
-) -> Outcome {
+) -> Outcome<Vec<PathBuf>> {
+    let mut watched = Vec::new();
+    let mut is_whole = true;
     for entry in
         std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?
     {
@@ -103,15 +108,19 @@ fn collect(
         let packed = format!("{packed}/{name}");
         let is_test = name == "tests" && is_template;
         if name.starts_with('.') || (LEFT_OUT.contains(&name.as_str()) && !is_test) {
+            is_whole = false;
             continue;
         }
         if entry.file_type()?.is_dir() {
-            collect(&path, &packed, is_template, files)?;
+            let below = collect(&path, &packed, is_template, files)?;
+            is_whole &= below == [path];
+            watched.extend(below);
         } else if is_template || is_source(&name) {
             files.insert(packed, std::fs::read(&path)?);
+            watched.push(path);
         }
     }
-    Ok(())
+    Ok(if is_whole { vec![folder.to_owned()] } else { watched })
 }
 
 /// Returns true if a file of an SDK is neither made nor of its own tests.

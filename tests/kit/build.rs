@@ -9,7 +9,10 @@ use std::process::Command;
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    for watched in ["tests/zoo", "sdk/rust", "wit", "Cargo.toml", "Cargo.lock"] {
+    // Not `sdk/rust` itself, in whose examples the tests build.
+    let watched =
+        ["tests/zoo", "sdk/rust/Cargo.toml", "sdk/rust/src", "wit", "Cargo.toml", "Cargo.lock"];
+    for watched in watched {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
     let target_dir =
