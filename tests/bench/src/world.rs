@@ -10,6 +10,7 @@ use syrch::settings::{CacheSettings, JournalSettings, ModelSettings};
 use syrch::{Host, Outcome as Ending, Provider, Settings, Silent, Stop};
 use syrch_core::Problem;
 use syrch_kit::{MockEndpoint, Reply, Script};
+use syrch_runtime::WorkerProcess;
 use tempfile::TempDir;
 
 use crate::{Options, Outcome};
@@ -66,6 +67,14 @@ impl World {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(&path)?;
         Ok(path)
+    }
+
+    /// The command of a worker process, where the system has any.
+    pub(crate) fn worker(&self) -> Option<WorkerProcess> {
+        WorkerProcess::is_supported().then(|| WorkerProcess {
+            program: self.host.clone(),
+            arguments: vec![WorkerProcess::COMMAND.into()],
+        })
     }
 
     /// Settings of a search against that endpoint. Compiled plugins are cached; journals and

@@ -12,6 +12,7 @@ use syrch::{Host, Settings, Shared, Silent, Stop};
 use syrch_core::Problem;
 use syrch_core::roles::Role;
 use syrch_kit::zoo;
+use syrch_runtime::WorkerProcess;
 
 use crate::figure::Figure;
 use crate::samples::{greatest, median, milliseconds};
@@ -44,11 +45,23 @@ const BEHAVIOURS: [(Role, &str); 6] = [
 const ARMS: [(Role, &str); 3] =
     [(Role::Planner, "spin"), (Role::Planner, "bulk-memory"), (Role::Solver, "slow-statements")];
 
-/// Searches of one process, side by side.
+/// Searches of one process, side by side: the hostile plugins in it, and in worker processes.
 pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
+    let mut figures = vec![compare_searches(world, None)?];
+    if let Some(worker) = world.worker() {
+        figures.push(compare_searches(world, Some(worker))?);
+    }
+    Ok(figures)
+}
+
+/// Measures the ordinary searches alone, then beside hostile plugins that run in this process or in
+/// the processes of `worker`.
+fn compare_searches(world: &World, worker: Option<WorkerProcess>) -> Outcome<Figure> {
+    let place = if worker.is_some() { " in worker processes" } else { "" };
     let plugin = hostile(world)?;
     let endpoint = endpoint_with_delay(DELAY);
-    let settings = world.settings(&endpoint)?;
+    let mut settings = world.settings(&endpoint)?;
+    settings.compile.worker = worker;
     let (alone, together, ended) = world.runtime.block_on(async {
         let shared = Shared::new();
         let innocent = Host::open_beside(settings.clone(), &shared, &Silent).await?;
@@ -99,14 +112,14 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
     let p95_alone = p95(alone);
     let p95 = p95(together);
     let what = format!(
-        "p95 of {} searches at once beside {HOSTILE} of hostile plugins, against that alone",
+        "p95 of {} searches at once beside {HOSTILE} of hostile plugins{place}, against that alone",
         AT_ONCE - HOSTILE
     );
     let note = format!(
         "{p95:.0} ms, alone {p95_alone:.0} ms; {ended} hostile searches ended; every other \
          one answered"
     );
-    Ok(vec![Figure::new(what, p95 / p95_alone, "×").at_most(1.5).note(note)])
+    Ok(Figure::new(what, p95 / p95_alone, "×").at_most(1.5).note(note))
 }
 
 /// The time of each search of all clients, in milliseconds. Every one must find its answer.

@@ -22,11 +22,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let (_, here) = time_calls(world, None)?;
     let figure = Figure::new("role call of a Rust guest: instantiate, configure, call", here, "µs");
     let mut figures = vec![figure.at_most(100.0).note(format!("median of {CALLS}"))];
-    if WorkerProcess::is_supported() {
-        let worker = WorkerProcess {
-            program: world.host.clone(),
-            arguments: vec![WorkerProcess::COMMAND.into()],
-        };
+    if let Some(worker) = world.worker() {
         let (started, isolated) = time_calls(world, Some(worker))?;
         figures.extend([
             Figure::new("the same in a worker process, beyond that", isolated - here, "µs")
