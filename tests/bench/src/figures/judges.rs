@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select, SetExpr, Visit,
-    Visitor,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Select,
+    SetExpr, Visit, Visitor,
 };
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
@@ -238,22 +238,17 @@ impl InspectPort for Checks {
     }
 }
 
-/// Returns what a planner who has this statement in mind states: what it aggregates, the values
-/// that it compares columns with, by what it groups, and its tables.
+/// Returns the plan of somebody who has this statement in mind: its aggregates, its comparisons of
+/// columns with values, its groups and its tables.
 fn derive_plan(sql: &str, facts: &Facts) -> Value {
     let mut parts = Parts::default();
     if let Ok(statements) = Parser::parse_sql(&SQLiteDialect {}, sql) {
         let _ = statements.visit(&mut parts);
     }
-    let filters: Vec<String> = facts
-        .literals
-        .iter()
-        .filter_map(|literal| Some(format!("{} = '{}'", literal.column.as_ref()?, literal.text)))
-        .collect();
     json!({
         "metrics": parts.metrics,
         "aggregation": parts.counts.then_some("count"),
-        "filters": filters,
+        "filters": parts.filters,
         "dimensions": parts.dimensions,
         "grain": parts.dimensions.first(),
         "tables": facts.tables,
@@ -266,6 +261,7 @@ struct Parts {
     metrics: Vec<Value>,
     /// True if rows are counted.
     counts: bool,
+    filters: Vec<String>,
     dimensions: Vec<String>,
 }
 
@@ -273,6 +269,7 @@ impl Visitor for Parts {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        self.filters.extend(write_filter(expr));
         let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
         let name = function.name.to_string().to_lowercase();
         let FunctionArguments::List(list) = &function.args else {
@@ -301,6 +298,33 @@ impl Visitor for Parts {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// A comparison of a column with values; `None` for another expression.
+fn write_filter(expr: &Expr) -> Option<String> {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    match expr {
+        Expr::BinaryOp { left, op: op @ (Eq | NotEq | Lt | LtEq | Gt | GtEq), right } => {
+            Some(format!("{} {op} {}", column(left)?, literal(right)?))
+        }
+        Expr::Like { expr, pattern, negated, .. } => {
+            let not = if *negated { "NOT " } else { "" };
+            Some(format!("{} {not}LIKE {}", column(expr)?, literal(pattern)?))
+        }
+        Expr::Between { expr, low, high, negated: false } => {
+            Some(format!("{} BETWEEN {} AND {}", column(expr)?, literal(low)?, literal(high)?))
+        }
+        Expr::InList { expr, list, negated } => {
+            let values: Option<Vec<String>> = list.iter().map(literal).collect();
+            let not = if *negated { "NOT " } else { "" };
+            Some(format!("{} {not}IN ({})", column(expr)?, values?.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+fn literal(expr: &Expr) -> Option<String> {
+    matches!(expr, Expr::Value(_)).then(|| expr.to_string())
 }
 
 fn column(expr: &Expr) -> Option<String> {
