@@ -195,6 +195,10 @@ fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
                                       (3, 'Cy', 'Zanzibar'), (4, 'Di', 'Norway');",
     );
     fs::write(path("votes.wasm"), crate::locked::component(1)).unwrap();
+    // A label is a cell that the prompt quotes beside its dimension.
+    let labels = "tables: {customers: {key: id, dimensions: {country: {labels: {Zanzibar: [spice \
+                  island]}}}}}\nmetrics: {people: count(customers.id)}\n";
+    fs::write(path("shop.yml"), labels).unwrap();
     let mut quoted = Vec::new();
     for reads in ["reads=full", "reads=none", "reads=aggregates"] {
         let mut add = host();
@@ -206,6 +210,7 @@ fn a_plugin_is_shown_no_more_cells_than_it_is_granted() {
         let mut command = search(&endpoint.url(), &database);
         command.env("SYRCH_STATE_DIR", path("state")).env("SYRCH_LOCK", path("own/syrch.lock"));
         command.args(["--rows", "full", "--solver", "votes", "--no-cache", "--format", "json"]);
+        command.arg("--semantics").arg(path("shop.yml"));
         let question = "How many customers are in Zanzibar, and how many in Norway?";
         let said = Said::from_output(command.args(["-q", question]).output().unwrap());
         let all = statements(&endpoint);

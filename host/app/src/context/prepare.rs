@@ -210,8 +210,9 @@ impl Context {
         Prepared { id, call, problem, sql, evaluate, last_warning, context, allowance }
     }
 
-    /// The problem, without the hints that may quote cells where none are shown. In a search that
-    /// shows cells, the linker may have made examples of them, too.
+    /// The problem, without the hints that may quote cells and the labels of dimensions where no
+    /// cells are shown. In a search that shows cells, the linker may have made examples of them,
+    /// too.
     fn show_problem(&self, rows: RowsGrant) -> Arc<Problem> {
         let may_all_quote = self.run.settings.rows.shows_cells();
         let is_shown = |hint: &Hit| match &hint.corpus {
@@ -219,11 +220,16 @@ impl Context {
             Corpus::Cells => rows.shows_cells(),
             Corpus::Examples | Corpus::Other(_) => rows.shows_cells() || !may_all_quote,
         };
-        if self.problem.hints.iter().all(is_shown) {
+        let shows_labels =
+            rows.shows_cells() || self.problem.terms.iter().all(|term| term.labels.is_empty());
+        if shows_labels && self.problem.hints.iter().all(is_shown) {
             return Arc::clone(&self.problem);
         }
         let mut problem = Problem::clone(&self.problem);
         problem.hints.retain(is_shown);
+        if !shows_labels {
+            problem.terms.iter_mut().for_each(|term| term.labels.clear());
+        }
         Arc::new(problem)
     }
 
