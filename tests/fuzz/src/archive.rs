@@ -13,6 +13,8 @@ use syrch_projects::{FILE, Package, Project, Signature};
 const BLOCK: usize = 512;
 /// Bytes of what is read of an archive at most.
 const LARGEST: usize = 128 << 20;
+/// Folders that tools fill.
+const FILLED: [&str; 6] = ["target", "node_modules", ".tools", ".git", "__pycache__", "venv"];
 /// The first bytes of a list of entries, of which an archive is made: a checksum is seldom right
 /// by chance.
 const LIST: &[u8] = b"entries\n";
@@ -57,29 +59,46 @@ fn check_archive(folder: &Path, name: &str, archive: &[u8]) {
     assert_eq!(left, 0, "reading an archive wrote files");
 }
 
-/// Walks over the headers of an archive that was read: no entry is a link or a device, and none has
-/// a path that leads out.
+/// Walks over the headers of an archive that was read: no entry is a link or a device outside of
+/// the folders that tools fill, and none has a path that leads out.
 fn check_entries(archive: &[u8]) {
     let mut unpacked = Vec::new();
     let mut rest = match GzDecoder::new(archive).read_to_end(&mut unpacked) {
         Ok(_) => unpacked.as_slice(),
         Err(_) => archive,
     };
+    let mut long = None;
     while let Some((header, content)) = rest.split_at_checked(BLOCK) {
         if header[0] == 0 && header[257] == 0 {
             return;
         }
-        assert!(b"05gx\0".contains(&header[156]), "the kind {}", header[156]);
-        let end = header[..100].iter().position(|byte| *byte == 0).unwrap_or(100);
-        let path = String::from_utf8_lossy(&header[..end]).into_owned();
-        let mut parts = Path::new(&path).components();
-        let is_below = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        assert!(is_below, "{path}");
         let size = String::from_utf8_lossy(&header[124..136]).into_owned();
         let size = size.trim_matches(|c: char| c == ' ' || c == '\0');
         let size = usize::from_str_radix(size, 8).expect("a size");
+        match header[156] {
+            b'L' => long = Some(text(&content[..size.min(content.len())])),
+            // The path in these notes is tested beside the reader.
+            b'x' => long = Some(String::new()),
+            b'g' | b'K' => {}
+            kind => {
+                let path = long.take().unwrap_or_else(|| text(&header[..100]));
+                let mut parts = Path::new(&path).components();
+                let is_below =
+                    parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+                assert!(is_below, "{path}");
+                let is_filled =
+                    path.is_empty() || path.split('/').any(|part| FILLED.contains(&part));
+                assert!(is_filled || b"05\0".contains(&kind), "the kind {kind} of {path}");
+            }
+        }
         rest = content.get(size.next_multiple_of(BLOCK)..).unwrap_or_default();
     }
+}
+
+/// The text up to the first zero.
+fn text(field: &[u8]) -> String {
+    let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+    String::from_utf8_lossy(&field[..end]).into_owned()
 }
 
 /// Checks that no path of a definition leaves the folder of the project.
