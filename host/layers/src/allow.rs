@@ -266,9 +266,11 @@ impl Refusal for LlmError {
 
 impl Refusal for SqlError {
     fn end(&self) -> End {
+        // A table that was not granted may be unknown to the guard.
+        let is_refusal = self.kind.is_refusal() || self.rule.as_deref() == Some("granted-tables");
         match self.kind {
             // The message may quote the statement.
-            SqlErrorKind::Denied => End::Denied(match &self.rule {
+            _ if is_refusal => End::Denied(match &self.rule {
                 Some(rule) => format!("the rule `{rule}` denies this statement"),
                 None => "the rows that are granted deny this statement".to_owned(),
             }),
@@ -594,6 +596,24 @@ mod tests {
         assert!(matches!(inspect.column_stats("t", &[]).await, Err(PortError::Denied(_))));
         let retrieval = allow(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["llm"]);
         assert!(matches!(retrieval.embed(&[]).await, Err(PortError::Denied(_))));
+    }
+
+    #[test]
+    fn what_the_guard_refuses_is_denied() {
+        let ends = [
+            (SqlErrorKind::WriteRefused, Some("read-only"), true),
+            (SqlErrorKind::FunctionRefused, Some("function"), true),
+            (SqlErrorKind::Denied, None, true),
+            (SqlErrorKind::UnknownTable, Some("granted-tables"), true),
+            (SqlErrorKind::UnknownTable, None, false),
+            (SqlErrorKind::Syntax, Some("syntax"), false),
+            (SqlErrorKind::Timeout, Some("deadline"), false),
+        ];
+        for (kind, rule, is_denied) in ends {
+            let error = SqlError::new(kind, "");
+            let error = rule.map_or(error.clone(), |rule| error.rule(rule));
+            assert_eq!(matches!(error.end(), End::Denied(_)), is_denied, "{error:?}");
+        }
     }
 
     #[tokio::test]
