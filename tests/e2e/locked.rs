@@ -204,15 +204,20 @@ fn grants_hold_for_the_plugin_however_it_is_named() {
     }
     let grants = |words: &[&str]| place.run(&[&["plugin", "grants", "votes"][..], words].concat());
     assert_eq!(grants(&["--allow", "llm", "--allow", "model-calls=0"]).code, 0);
-    for limit in ["model-calls=0", "statements=0"] {
+    for (limit, enough) in [
+        ("model-calls=0", "100000"),
+        ("statements=0", "100000"),
+        // Less than any plugin takes.
+        ("memory=1000", "200000000"),
+    ] {
         assert_eq!(grants(&["--allow", limit]).code, 0);
         let spent = place.ask("votes", &[]);
         assert_eq!(spent.code, 16, "{limit}: {}", spent.all());
-        assert!(spent.all().contains(&format!("in a search: {limit}")), "{}", spent.all());
+        assert!(spent.all().contains(&format!("is granted: {limit}")), "{}", spent.all());
         let (name, _) = limit.split_once('=').unwrap();
         let hint = format!("plugin grants votes --allow {name}=…");
         assert!(spent.all().contains(&hint), "{}", spent.all());
-        assert_eq!(grants(&["--allow", &format!("{name}=100000")]).code, 0);
+        assert_eq!(grants(&["--allow", &format!("{name}={enough}")]).code, 0);
     }
     assert_eq!(place.ask("votes", &[]).code, 0);
     // All tables are granted: a search may name some.

@@ -267,6 +267,14 @@ pub(crate) enum Lack {
     Limit { plugin: String, grant: String },
 }
 
+/// Returns the name of the grant that sets a limit of a call.
+pub(crate) fn name_grant(limit: &str) -> &str {
+    match limit {
+        "cpu-per-call" => "seconds",
+        limit => limit,
+    }
+}
+
 impl From<Lack> for Error {
     fn from(lack: Lack) -> Self {
         match lack {
@@ -333,7 +341,7 @@ impl Audited {
             match decision {
                 Decision::Denied if is_needed => Some(Lack::Port { plugin, port: name.clone() }),
                 Decision::Limited => {
-                    let limit = format!("{name}=");
+                    let limit = format!("{}=", name_grant(name));
                     let grant = granted.iter().find(|word| word.starts_with(&limit))?.clone();
                     Some(Lack::Limit { plugin, grant })
                 }

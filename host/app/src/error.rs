@@ -118,8 +118,8 @@ pub enum Error {
         /// The port.
         port: String,
     },
-    /// A plugin used up what it is granted in one search, and nothing acceptable was found.
-    #[error("the plugin `{plugin}` used up what it is granted in a search: {grant}")]
+    /// A plugin used up what it is granted in one search or call, and nothing acceptable was found.
+    #[error("the plugin `{plugin}` used up what it is granted: {grant}")]
     GrantUsedUp {
         /// The name of the plugin in the lock.
         plugin: String,

@@ -15,6 +15,7 @@ use syrch_journal::{Fact, RowRetention};
 use syrch_scheduler::{End, Options, Replanner, Run, execute};
 
 use crate::answer::{Times, Worked, document};
+use crate::audit::name_grant;
 use crate::context::{Context, RunState};
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
@@ -299,7 +300,10 @@ impl Attempt {
             .into_iter()
             .partition(|fault| matches!(fault, RoleError::Failure { .. }));
         if let Some(fault) = broke.into_iter().next() {
-            return Err(Error::PluginFailed(fault));
+            return Err(match self.lack.take() {
+                Some(lack) if is_set_by(&fault, &lack) => lack,
+                _ => Error::PluginFailed(fault),
+            });
         }
         if let Some(outage) = context.notes.model_error() {
             return Err(outage.into_error(&context.run.settings.model.model));
@@ -458,7 +462,7 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
             });
             Ok(narrowed)
         }
-        Err(error) if error.is_fault() => Err(Error::PluginFailed(error)),
+        Err(error) if error.is_fault() => Err(blame_fault(&context, error).await),
         Err(error) => {
             context.run.trace.warn(&format!("the whole catalog is shown: {error}"));
             Ok(context)
@@ -513,10 +517,32 @@ fn deadline_error(context: &Context) -> Error {
     }
 }
 
+/// Returns the error for a plugin that broke a limit or trapped: the grant that sets the limit, or
+/// the plugin.
+async fn blame_fault(context: &Context, fault: RoleError) -> Error {
+    if !matches!(fault, RoleError::Limit { .. }) {
+        return Error::PluginFailed(fault);
+    }
+    match context.run.grant_error().await {
+        Some(lack) if is_set_by(&fault, &lack) => lack,
+        _ => Error::PluginFailed(fault),
+    }
+}
+
+/// Returns whether a fault is a limit that this grant sets.
+fn is_set_by(fault: &RoleError, lack: &Error) -> bool {
+    match (fault, lack) {
+        (RoleError::Limit { limit, .. }, Error::GrantUsedUp { grant, .. }) => {
+            grant.split('=').next() == Some(name_grant(limit))
+        }
+        _ => false,
+    }
+}
+
 /// A role without which there is no search has failed: who is to blame?
 async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     let RoleError::Failure { failure, .. } = &error else {
-        return Error::PluginFailed(error);
+        return blame_fault(context, error).await;
     };
     // A call that was cancelled because the time was over is no failure of the strategy.
     if context.run.event_log.decide_by_time("role-failed", || context.run.clock.is_over()).await {
