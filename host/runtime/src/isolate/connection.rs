@@ -85,6 +85,8 @@ struct Slot {
     messages: Option<mpsc::UnboundedSender<ToHost>>,
     /// True if its guest has called a port and waits for the answer.
     is_asking: bool,
+    /// True if its guest has called a port.
+    has_asked: bool,
 }
 
 impl Connection {
@@ -104,7 +106,8 @@ impl Connection {
         let (reader, writer) = UnixStream::from_std(ours)?.into_split();
         let outbox = Outbox::new(writer);
         let connection = Arc::new(Self { process, outbox, calls: Mutex::default() });
-        connection.send(wire::json_frame(hello)?)?;
+        // One that is gone sends no message.
+        let _ = connection.outbox.send(wire::json_frame(hello)?);
         let mut reader = BufReader::new(reader);
         let most = max_to_host(&hello.limits);
         let first = tokio::time::timeout(START, read_frame(&mut reader, most)).await;
@@ -149,20 +152,22 @@ impl Connection {
             }
             calls.last += 1;
             let id = calls.last;
-            calls.open.insert(id, Slot { messages: Some(sender), is_asking: false });
+            let slot = Slot { messages: Some(sender), is_asking: false, has_asked: false };
+            calls.open.insert(id, slot);
             id
         };
         let call = OpenCall { connection: Arc::clone(self), id, messages };
-        self.send(wire::frame(&ToWorker::Start { id, job })?)?;
+        self.send_for(id, wire::frame(&ToWorker::Start { id, job })?)?;
         Ok(Some(call))
     }
 
-    fn send(&self, frame: Vec<u8>) -> io::Result<()> {
+    /// Sends what the worker has to read before it goes on with a call.
+    fn send_for(&self, id: u64, frame: Vec<u8>) -> io::Result<()> {
         if frame.len() > MAX_TO_WORKER {
             return Err(invalid("an answer is too large for a worker process"));
         }
         // If the worker is gone, so are its calls.
-        let _ = self.outbox.send(frame);
+        let _ = self.outbox.send_for(id, frame);
         Ok(())
     }
 
@@ -196,9 +201,18 @@ impl Connection {
                 if std::mem::replace(&mut slot.is_asking, true) {
                     return Err(invalid("a guest called two ports at once"));
                 }
+                // One that asks again and again without reading would fill the host's memory.
+                if self.outbox.has_frame(*id) {
+                    return Err(invalid("a guest called a port before it read the answer of one"));
+                }
+                slot.has_asked = true;
                 slot.messages.clone()
             }
-            ToHost::Done { id, .. } => calls.open.remove(id).ok_or_else(unknown)?.messages,
+            ToHost::Done { id, .. } => {
+                let slot = calls.open.remove(id).ok_or_else(unknown)?;
+                self.outbox.forget(*id);
+                slot.messages
+            }
             ToHost::Ready | ToHost::Unable(_) => return Err(invalid("it started twice")),
         };
         if let Some(messages) = messages {
@@ -237,7 +251,7 @@ impl OpenCall {
         if let Some(slot) = self.connection.lock().open.get_mut(&self.id) {
             slot.is_asking = false;
         }
-        self.connection.send(wire::frame(&ToWorker::Answer { id: self.id, answer })?)
+        self.connection.send_for(self.id, wire::frame(&ToWorker::Answer { id: self.id, answer })?)
     }
 
     /// Counts the CPU time of the call.
@@ -260,15 +274,18 @@ impl OpenCall {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        let is_open = match self.connection.lock().open.get_mut(&self.id) {
-            Some(slot) => {
-                slot.messages = None;
-                true
-            }
-            None => false,
-        };
-        if is_open && let Ok(frame) = wire::frame(&ToWorker::Cancel { id: self.id }) {
-            let _ = self.connection.send(frame);
+        let mut calls = self.connection.lock();
+        let Some(slot) = calls.open.get_mut(&self.id) else { return };
+        slot.messages = None;
+        let has_asked = slot.has_asked;
+        // What nobody waits for is not sent; a call whose start was not does not exist.
+        if self.connection.outbox.forget(self.id) && !has_asked {
+            calls.open.remove(&self.id);
+            return;
+        }
+        drop(calls);
+        if let Ok(frame) = wire::frame(&ToWorker::Cancel { id: self.id }) {
+            let _ = self.connection.outbox.send(frame);
         }
     }
 }
@@ -374,8 +391,8 @@ mod tests {
         let mut calls = Calls::default();
         assert!(calls.are_unwanted());
         let (sender, _messages) = mpsc::unbounded_channel();
-        calls.open.insert(1, Slot { messages: None, is_asking: false });
-        calls.open.insert(2, Slot { messages: Some(sender), is_asking: false });
+        calls.open.insert(1, Slot { messages: None, is_asking: false, has_asked: false });
+        calls.open.insert(2, Slot { messages: Some(sender), is_asking: false, has_asked: false });
         assert!(!calls.are_unwanted());
         calls.open.remove(&2);
         assert!(calls.are_unwanted());
