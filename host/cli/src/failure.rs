@@ -15,6 +15,7 @@ use syrch_grading::grade::run::RunError;
 use syrch_grading::grade::suite::SuiteError;
 
 use crate::exit::Exit;
+use crate::shell;
 
 /// The reason why a command could not do its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,12 +143,15 @@ fn hint(error: &Error) -> Option<String> {
              you have reviewed"
         }
         Error::NotReviewed { name, path } => {
+            let name = shell::quote(name);
+            let path = shell::quote(path);
             return Some(format!(
                 "`syrch-host plugin review {name}` shows what has changed, and the name `{name}` \
                  runs the one that was added; --trust {path} runs this one as one of yours"
             ));
         }
         Error::NotAdded { path, .. } => {
+            let path = shell::quote(path);
             return Some(format!(
                 "`syrch-host plugin add {path}` shows what it asks for and adds it under grants; \
                  --trust {path} runs it as one of yours"
@@ -174,6 +178,7 @@ fn hint(error: &Error) -> Option<String> {
         }
         Error::LockRace { .. } => "nothing was changed: run the command again",
         Error::Untrusted { plugin, .. } => {
+            let plugin = shell::quote(plugin);
             return Some(format!(
                 "with `--trust {plugin}` it may, and so may put what it knows into prompts; --rows \
                  sample:N shows cells to all plugins"
@@ -312,19 +317,24 @@ impl From<StrategyError> for Failure {
 fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option<String> {
     let fixed = match why {
         LoadError::Config(_) => {
+            let plugin = shell::quote(plugin);
             return Some(format!(
                 "`syrch-host plugin inspect {plugin}` shows the settings that -P and the config \
                  file may give it"
             ));
         }
         LoadError::WrongRole { .. } => {
+            let plugin = shell::quote(plugin);
             return Some(format!(
                 "`syrch-host plugin inspect {plugin}` shows the roles that it implements"
             ));
         }
         LoadError::Missing { path, similar } => {
             let build = |folder: &Path| {
-                format!("`syrch-host plugin build {}` makes the component", folder.display())
+                format!(
+                    "`syrch-host plugin build {}` makes the component",
+                    shell::quote(&folder.display())
+                )
             };
             let build = syrch_projects::project_of_component(path.as_ref()).map(build);
             let list = "`syrch-host plugin list` shows the built-in ones, which need no path";

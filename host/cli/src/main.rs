@@ -3,6 +3,7 @@
 // A build without some of the features leaves unused what they share with others.
 #![cfg_attr(not(feature = "default"), allow(dead_code))]
 
+mod absolute;
 mod args;
 mod commands;
 mod config;
@@ -12,6 +13,7 @@ mod exit;
 mod failure;
 mod output;
 mod scrub;
+mod shell;
 mod sink;
 #[cfg(feature = "otel")]
 mod telemetry;

@@ -27,6 +27,7 @@ use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 use crate::sink::{Format, Grid, terminal};
 
 /// The commands of `examples`.
@@ -182,7 +183,8 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
     }
     append(&file, &line)?;
     let shown = file.display();
-    context.console.note(&format!("added to `{shown}`: --examples {shown} uses it in searches"));
+    let word = shell::quote(&shown);
+    context.console.note(&format!("added to `{shown}`: --examples {word} uses it in searches"));
     let document = json!({"schema": "syrch.example/1", "file": shown.to_string(), "example": line});
     let mut grid = Grid::new(["question", "sql"]);
     grid.rows = vec![vec![json!(line.question), json!(line.sql)]];

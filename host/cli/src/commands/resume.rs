@@ -13,6 +13,7 @@ use crate::config::spec::TRUST;
 use crate::config::{Config, Origin};
 use crate::environment::KEY;
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 
 /// The options of a resumed run that come from the current configuration and not from the journal:
 /// keys and addresses, whom the user trusts, whether to ask the user, the cache, and telemetry.
@@ -96,7 +97,7 @@ fn give_keys(
         return Err(Failure::config(format!(
             "the run asked `{asked}`, and the key is for another endpoint"
         ))
-        .hint(format!("if the key may go there, say so by --base-url {asked}")));
+        .hint(format!("if the key may go there, say so by --base-url {}", shell::quote(asked))));
     }
     recorded.api_key = match &today.api_key {
         Some(key) if !is_vendors => Some(key.clone()),

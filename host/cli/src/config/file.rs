@@ -18,6 +18,7 @@ use super::parameter::Target;
 use super::spec::{DATABASES, DRIVERS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin, earlier, is_builtin};
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 use mapping::Mention;
 
 /// The trust in a file: whether the user vouches for it.
@@ -81,7 +82,8 @@ fn entries(text: &str, name: &str, trust: Trust) -> Outcome<Vec<Entry>> {
 fn if_trusted(name: &str) -> String {
     format!(
         "`{name}` lies in the current folder and may be somebody else's; if you trust it, pass \
-         `--config {name}`"
+         `--config {}`",
+        shell::quote(name)
     )
 }
 

@@ -15,6 +15,7 @@ use crate::commands::Context;
 use crate::config::spec::STRATEGY;
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 
 /// Reports the config files that there are, and those that cannot be read.
 pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
@@ -114,7 +115,10 @@ pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
                     "{source} loads, for the {role}; under --rows {rows} it calls no model once it \
                      may know something of the data"
                 ),
-                format!("--trust {source} lets it; see --rows in docs/databases.md"),
+                format!(
+                    "--trust {} lets it; see --rows in docs/databases.md",
+                    shell::quote(source)
+                ),
             ),
             Err(failure) => Check::from_failure("plugin", failure),
         });

@@ -13,6 +13,7 @@ use syrch_grading::Knob;
 
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome, alternatives};
+use crate::shell;
 
 /// The meaning of a name, as far as it is known without the plugins.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,7 +131,10 @@ impl<'a> Plugins<'a> {
         let similar = nearest(key, plugin.keys.iter().map(String::as_str));
         Err(failure.hint(match alternatives(&similar) {
             Some(names) => format!("did you mean {names}?"),
-            None => format!("`syrch-host plugin inspect {source}` shows the settings that it has"),
+            None => format!(
+                "`syrch-host plugin inspect {}` shows the settings that it has",
+                shell::quote(source)
+            ),
         }))
     }
 

@@ -9,6 +9,7 @@ use syrch_optimizing::corpus::Corpus;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 
 /// A statement with the name by which it is reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,10 @@ pub(super) fn read(word: &str) -> Outcome<Named> {
     }
     match file(word) {
         Some(path) if is_manifest(&path) => {
-            Err(Failure::usage(format!("`{word}` is the manifest of a corpus"))
-                .hint(format!("`syrch-host optimize run {word}` optimizes its statements")))
+            Err(Failure::usage(format!("`{word}` is the manifest of a corpus")).hint(format!(
+                "`syrch-host optimize run {}` optimizes its statements",
+                shell::quote(word)
+            )))
         }
         Some(path) => {
             let fail = |error: std::io::Error| Failure::usage(format!("`{word}`: {error}"));

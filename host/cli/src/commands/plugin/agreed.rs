@@ -40,8 +40,9 @@ pub(super) async fn ask(
     }
     let folder = arguments.folder.display();
     let steps: String = plan.steps.iter().map(|step| format!("\n  - {step}")).collect();
-    let list =
-        format!("building `{folder}` runs these with your rights, outside of a sandbox:{steps}");
+    let list = format!(
+        "building `{folder}` runs these, outside of the sandbox that plugins run in:{steps}"
+    );
     context.console.clear();
     if arguments.yes {
         context.console.note(&list);

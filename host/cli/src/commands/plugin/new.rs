@@ -13,6 +13,7 @@ use super::{Context, Run};
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::Outcome;
+use crate::shell;
 use crate::sink::{Format, Grid};
 
 #[derive(Args)]
@@ -82,13 +83,7 @@ fn next(folder: &Path, name: &Name, roles: &[Role]) -> Vec<String> {
     let shown = folder.display().to_string();
     // Commands would read a name that begins so as a flag.
     let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
-    // A path with a space is one word of a shell only within quotes.
-    let shown =
-        if shown.chars().all(|letter: char| letter.is_alphanumeric() || "/._-~".contains(letter)) {
-            shown
-        } else {
-            format!("'{}'", shown.replace('\'', "'\\''"))
-        };
+    let shown = shell::quote(&shown);
     let component = format!("{shown}/build/{}.wasm", name.as_str());
     let mut next =
         vec![format!("syrch-host plugin build {shown}"), format!("syrch-host plugin test {shown}")];

@@ -3,7 +3,6 @@
 use clap::Args;
 use serde_json::json;
 use syrch::settings::PluginSource;
-use syrch::syrch_core::text::escape::escape_quotation;
 
 use super::locked::{self, RegistryArgs};
 use super::sheet::inspect_plugin;
@@ -11,6 +10,7 @@ use super::signed::BundleArgs;
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 use crate::sink::{Format, Grid};
 
 #[derive(Args)]
@@ -55,39 +55,12 @@ impl Run for ReviewArgs {
         if lines.is_empty() {
             return Ok(Exit::Answered);
         }
-        let source = quote_for_shell(&old.source.display().to_string());
-        let name = quote_for_shell(&self.name);
+        let source = shell::quote(&old.source.display());
+        let name = shell::quote(&self.name);
         context.console.note(&format!(
             "the plugin is used as it was added; `syrch-host plugin add {source} --name {name}` \
              accepts the new one"
         ));
         Ok(Exit::Gate)
-    }
-}
-
-/// A word as a shell takes it, whatever is in it; what a terminal would obey stands there as its
-/// code.
-fn quote_for_shell(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", escape_quotation(&word.replace('\'', "'\\''")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_one_word_of_a_shell() {
-        for (path, word) in [
-            ("/home/me/votes.tar", "/home/me/votes.tar"),
-            ("/tmp/a b; rm -rf $HOME", "'/tmp/a b; rm -rf $HOME'"),
-            ("/tmp/it's", "'/tmp/it'\\''s'"),
-            ("/tmp/a\nb", "'/tmp/a\\nb'"),
-        ] {
-            assert_eq!(quote_for_shell(path), word);
-        }
     }
 }

@@ -18,6 +18,7 @@ use crate::config::Given;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::shell;
 use crate::sink::{Format, Grid, table, terminal};
 
 /// The folder of a project's cases.
@@ -114,8 +115,10 @@ impl TestArgs {
                 .component();
             if !component.is_file() {
                 let message = format!("there is no component `{}`", component.display());
-                return Err(Failure::new(Exit::PluginRejected, message)
-                    .hint(format!("build it by `syrch-host plugin build {}`", self.plugin)));
+                return Err(Failure::new(Exit::PluginRejected, message).hint(format!(
+                    "build it by `syrch-host plugin build {}`",
+                    shell::quote(&self.plugin)
+                )));
             }
             let plugin = PluginSource::File(component);
             if let Some(cases) = self.cases.clone() {
