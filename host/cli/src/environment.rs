@@ -29,6 +29,11 @@ pub(crate) const MCP_TOKEN: &str = "SYRCH_MCP_TOKEN";
 #[cfg(feature = "otel")]
 pub(crate) const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
+/// Returns whether a variable that clients of database servers read is a secret.
+pub(crate) fn is_secret_of_server(name: &str) -> bool {
+    ["PASSWORD", "TOKEN", "SECRET"].iter().any(|ending| name.ends_with(ending))
+}
+
 /// The environment, read once. Not `Debug`, since it holds keys.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
@@ -129,9 +134,7 @@ impl Environment {
         let passwords = self
             .servers
             .iter()
-            .filter(|(name, _)| {
-                ["PASSWORD", "TOKEN", "SECRET"].iter().any(|ending| name.ends_with(ending))
-            })
+            .filter(|(name, _)| is_secret_of_server(name))
             .map(|(_, value)| value);
         let keys = own
             .chain(self.vendor_keys.values())

@@ -1,5 +1,7 @@
 //! The registration of the server with assistants and editors, as each of them reads it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 /// A program that starts MCP servers.
@@ -29,20 +31,28 @@ impl Client {
         }
     }
 
-    /// The registration of a server under a name: the program and its arguments.
+    /// The registration of a server under a name: the program, its arguments, and the variables of
+    /// its environment.
     #[must_use]
-    pub fn register(self, name: &str, command: &str, arguments: &[String]) -> Value {
-        match self {
-            Self::Claude | Self::Cursor => {
-                json!({"mcpServers": {name: {"command": command, "args": arguments}}})
-            }
-            Self::Vscode => {
-                json!({"servers": {name: {"type": "stdio", "command": command, "args": arguments}}})
-            }
-            Self::Zed => {
-                let server = json!({"command": command, "args": arguments, "env": {}});
-                json!({"context_servers": {name: server}})
-            }
+    pub fn register(
+        self,
+        name: &str,
+        command: &str,
+        arguments: &[String],
+        variables: &BTreeMap<String, String>,
+    ) -> Value {
+        let mut server = json!({"command": command, "args": arguments});
+        if !variables.is_empty() || self == Self::Zed {
+            server["env"] = json!(variables);
         }
+        if self == Self::Vscode {
+            server["type"] = "stdio".into();
+        }
+        let list = match self {
+            Self::Claude | Self::Cursor => "mcpServers",
+            Self::Vscode => "servers",
+            Self::Zed => "context_servers",
+        };
+        json!({list: {name: server}})
     }
 }

@@ -276,6 +276,45 @@ fn the_registration_has_no_password_and_whole_paths() {
     assert!(path.is_some_and(|path| std::path::Path::new(path).is_absolute()), "{shown}");
 }
 
+/// A program starts the server in another folder and without the environment of a shell.
+#[test]
+fn the_registration_keeps_what_the_environment_and_files_set() {
+    let place = Place::new();
+    let [config, recording, notes] =
+        ["own.yml", "calls.jsonl", "a.md"].map(|name| place.path().join(name));
+    std::fs::write(&config, "databases: {sales: shop.sqlite}\n").unwrap();
+    let mut command = host();
+    command.current_dir(place.path()).env("SYRCH_ROWS", "none").env("SYRCH_NOTES", "a.md");
+    command.env("SYRCH_API_KEY", "sk-canary").env("SYRCH_MODEL", "flagged");
+    std::fs::write(&notes, "a note\n").unwrap();
+    command.args(["mcp", "--config", "own.yml", "--db", "sales", "--llm", "record:calls.jsonl"]);
+    command.args(["--model", "m", "--base-url", "http://ann:se-cret@127.0.0.1:1/v1"]);
+    command.args(["--shared-cache", "redis://:se-cret@127.0.0.1:1", "--print-config", "claude"]);
+    let output = command.output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    for variable in ["SYRCH_BASE_URL", "SYRCH_SHARED_CACHE", "SYRCH_API_KEY"] {
+        assert!(said.contains(&format!("put it as {variable} in")), "{said}");
+    }
+    let document: Value = serde_json::from_str(&shown).unwrap();
+    let server = &document["mcpServers"]["syrch-shop"];
+    let words: Vec<&str> =
+        server["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let recording = format!("record:{}", recording.display());
+    let config = config.display().to_string();
+    for pair in [["--db", "sales"], ["--model", "m"], ["--llm", &recording], ["--config", &config]]
+    {
+        assert!(words.windows(2).any(|words| words == pair), "{pair:?}: {shown}");
+    }
+    for secret in ["se-cret", "sk-canary", "***"] {
+        assert!(!shown.contains(secret), "{secret}: {shown}");
+    }
+    assert_eq!(server["env"]["SYRCH_ROWS"], "none", "{shown}");
+    assert_eq!(server["env"]["SYRCH_NOTES"], notes.display().to_string(), "{shown}");
+    assert_eq!(server["env"]["SYRCH_MODEL"], Value::Null, "the flag outranks it: {shown}");
+}
+
 #[test]
 fn the_registration_of_a_missing_database_has_a_warning() {
     let place = Place::new();

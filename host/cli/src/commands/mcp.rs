@@ -1,25 +1,26 @@
 //! `mcp`: serves the database to assistants and editors by the Model Context Protocol.
 
+mod registration;
+
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use syrch::Host;
-use syrch::databases::{database_name, database_path};
+use syrch::databases::database_path;
 use syrch::syrch_core::DatabaseUrl;
 use syrch_mcp::register::Client;
 use syrch_mcp::{Error, Http, HttpOptions, Options, Queue, Scrub, Server, Spending, Token};
+
+use registration::Registration;
 
 use super::total::Total;
 use super::{Context, Run, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
-use crate::config::kind::Kind;
 use crate::config::parameter::Parameter;
-use crate::config::spec::DATABASE;
 use crate::console::progress::Watch;
 use crate::environment::MCP_TOKEN;
 use crate::exit::Exit;
@@ -217,91 +218,12 @@ fn register(context: &Context, arguments: &McpArgs, client: Client) -> Outcome {
         let path = path.display();
         context.console.warn(&format!("`{path}` does not exist: the server needs it to start"));
     }
-    let name = format!("syrch-{}", database_name(&url));
-    let words = words(context, arguments);
-    let document = client.register(&name, &program.display().to_string(), &words);
+    let Registration { name, words, variables } = Registration::new(context, arguments);
+    let program = program.display().to_string();
+    let document = client.register(&name, &program, &words, &variables);
     context.console.note(&format!("this belongs in {}", client.file()));
     let mut document = document;
     context.scrubber.value(&mut document);
     context.output.write(&json::document(&document))?;
     Ok(Exit::Answered)
-}
-
-/// The arguments that start the server with these flags, in whatever folder.
-fn words(context: &Context, arguments: &McpArgs) -> Vec<String> {
-    let mut words = vec!["mcp".to_owned()];
-    if let Some(file) = &context.file {
-        words.extend(["--config".to_owned(), absolute_path(&file.display().to_string())]);
-    }
-    for (spec, value, _) in arguments.flags.entries() {
-        let Some((flag, _)) = spec.flag else { continue };
-        match value {
-            _ if matches!(spec.kind, Kind::Secret) => context.console.warn(&format!(
-                "--{flag} is left out: put the key in the environment of the program"
-            )),
-            Value::Bool(true) => words.push(format!("--{flag}")),
-            Value::Bool(false) => words.push(format!("--no-{flag}")),
-            Value::Array(items) => {
-                for item in items.iter().map(text) {
-                    let is_file = matches!(spec.kind, Kind::Files);
-                    words.push(format!("--{flag}"));
-                    words.push(if is_file { absolute_path(&item) } else { item });
-                }
-            }
-            value
-                if spec.key == DATABASE
-                    && !DatabaseUrl::parse(&text(value)).secrets().is_empty() =>
-            {
-                context.console.warn(&format!(
-                    "--{flag} is left out, since it holds a password: put the address as SYRCH_DB \
-                     in the environment of the program"
-                ));
-            }
-            value if spec.key == DATABASE => {
-                words.extend([format!("--{flag}"), absolute_database(&text(value))]);
-            }
-            value => words.extend([format!("--{flag}"), absolute_file(text(value))]),
-        }
-    }
-    for parameter in &arguments.parameters {
-        words.extend(["-P".to_owned(), parameter.to_string()]);
-    }
-    let numbers =
-        [("--searches", arguments.searches, SEARCHES), ("--waiting", arguments.waiting, WAITING)];
-    for (flag, value, default) in numbers {
-        if value != default {
-            words.extend([flag.to_owned(), value.to_string()]);
-        }
-    }
-    if let Some(usd) = arguments.total.total_usd {
-        words.extend(["--total-usd".to_owned(), usd.to_string()]);
-    }
-    words
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// The whole path of a value that names a file by a path, since the program starts the server in
-/// another folder; others stay as they are.
-fn absolute_file(value: String) -> String {
-    let is_path = value.contains(['/', '\\', '.']) && Path::new(&value).exists();
-    if is_path { absolute_path(&value) } else { value }
-}
-
-fn absolute_path(path: &str) -> String {
-    std::path::absolute(Path::new(path))
-        .map_or_else(|_| path.to_owned(), |path| path.display().to_string())
-}
-
-/// The address of a database with the whole path of its file; others stay as they are.
-fn absolute_database(address: &str) -> String {
-    let url = DatabaseUrl::parse(address);
-    match database_path(&url) {
-        Some(path) if path == Path::new(address) => absolute_path(address),
-        Some(path) => address
-            .replace(&path.display().to_string(), &absolute_path(&path.display().to_string())),
-        None => address.to_owned(),
-    }
 }
