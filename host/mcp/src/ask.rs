@@ -112,7 +112,10 @@ fn find_conversation(
     arguments: &Arguments,
     context: &RequestContext<RoleServer>,
 ) -> Result<Result<Option<String>, String>, ErrorData> {
-    let Some(id) = &arguments.conversation else { return Ok(Ok(None)) };
+    // Some clients fill in all arguments.
+    let Some(id) = arguments.conversation.as_ref().filter(|id| !id.is_empty()) else {
+        return Ok(Ok(None));
+    };
     if id == NEW {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes)
@@ -272,7 +275,7 @@ fn describe(document: &AnswerDocument, outcome: Outcome, conversation: Option<&s
         }
         Outcome::NoAnswer => {
             "No acceptable answer was found. Ask with the words of the schema (search_schema), or \
-             explain terms by the evidence."
+             explain terms by `evidence`."
                 .to_owned()
         }
         Outcome::ClarificationNeeded => {

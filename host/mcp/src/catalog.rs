@@ -9,6 +9,7 @@ use syrch::schema::{describe_tables, kind, references};
 use syrch::syrch_core::text::escape::{clip_with_remark, escape_dangerous};
 use syrch::syrch_core::{Catalog, Column, Corpus, Hit, Table};
 
+use crate::numbers::read_whole;
 use crate::quote;
 use crate::server::{CACHED, Reply, Server};
 
@@ -36,6 +37,7 @@ const SCHEME: &str = "syrch://table/";
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     words: String,
+    #[serde(default, deserialize_with = "read_whole")]
     max_tables: Option<usize>,
 }
 

@@ -80,19 +80,22 @@ impl Token {
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| token.trim());
-        let before =
-            uri.path().strip_suffix(Endpoint::PATH).and_then(|before| before.strip_prefix('/'));
+        let before = find_before(uri.path()).and_then(|before| before.strip_prefix('/'));
         let given = bearer.or(before).unwrap_or_default();
         Sha256::digest(given.as_bytes()) == Sha256::digest(self.0.as_bytes())
     }
 
     /// Returns whether a path is that of the endpoint, with the token or without.
     fn leads_to_endpoint(&self, path: &str) -> bool {
-        let before = path.strip_suffix(Endpoint::PATH);
-        before.is_some_and(|before| {
+        find_before(path).is_some_and(|before| {
             before.is_empty() || before.strip_prefix('/') == Some(self.0.as_str())
         })
     }
+}
+
+/// Returns the part before the path of the endpoint, which some clients end with a slash.
+fn find_before(path: &str) -> Option<&str> {
+    path.strip_suffix('/').unwrap_or(path).strip_suffix(Endpoint::PATH)
 }
 
 /// The settings of a server over HTTP.

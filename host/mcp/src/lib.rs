@@ -15,6 +15,7 @@ mod endpoint;
 mod explain;
 mod handler;
 mod http;
+mod numbers;
 mod options;
 mod progress;
 mod queue;

@@ -12,6 +12,7 @@ use syrch::syrch_core::ResultSet;
 use syrch::syrch_core::ports::{RowsGrant, SqlQuery};
 
 use crate::ask::cancellation;
+use crate::numbers::read_whole;
 use crate::server::{Reply, Server};
 use crate::{client, quote, rows};
 
@@ -24,6 +25,7 @@ const SHOWN: usize = 20;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     sql: String,
+    #[serde(default, deserialize_with = "read_whole")]
     max_rows: Option<usize>,
 }
 
