@@ -18,6 +18,7 @@ import sqlalchemy
 from conftest import PEOPLE, Scripted
 from sqlalchemy.pool import StaticPool
 from syrch_host import Host, SyrchWarning, errors, query
+from syrch_host._objects import name_columns
 
 COUNT = "How many people are there?"
 
@@ -352,3 +353,85 @@ def test_a_connection_of_duckdb_is_a_database() -> None:
             ask(connection, "SELECT * FROM read_csv('/etc/passwd')")
     connection.execute("INSERT INTO people VALUES (3, NULL, NULL)")
     assert list(host.ask(COUNT).data) == [(3,)]
+    # What the program has not committed, and what no other connection sees.
+    connection.execute("BEGIN")
+    connection.execute("INSERT INTO people VALUES (4, NULL, NULL)")
+    assert list(host.ask(COUNT).data) == [(4,)]
+    connection.execute("ROLLBACK")
+    assert list(host.ask(COUNT).data) == [(3,)]
+    connection.execute("CREATE TEMP TABLE pets AS SELECT 1 AS id")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert list(ask(connection, "SELECT count(*) FROM pets").data) == [(1,)]
+
+
+def test_a_statement_of_duckdb_ends_at_its_deadline() -> None:
+    connection = duckdb.connect(":memory:")
+    connection.execute("CREATE TABLE n AS SELECT range AS i FROM range(100000)")
+    sql = "SELECT count(*) FROM n AS a, n AS b, n AS c WHERE a.i + b.i + c.i = 7"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        host = Host(connection, model=lambda messages: sql, sql_timeout=1, deadline=20)
+        begin = time.monotonic()
+        with pytest.raises(errors.SyrchError):
+            host.ask("How many?")
+    assert time.monotonic() - begin < 60
+    # It has ended, and the connection is free.
+    assert connection.execute("SELECT count(*) FROM n").fetchall() == [(100000,)]
+
+
+class _Rows:
+    """A connection of sqlite3 whose cursors make other rows."""
+
+    def __init__(self, make: Any) -> None:
+        self.inner = sqlite3.connect(":memory:", check_same_thread=False)
+        self.inner.row_factory = make
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+def _dictionary(cursor: Any, row: Any) -> Any:
+    return {column[0]: cell for column, cell in zip(cursor.description, row)}
+
+
+@pytest.mark.parametrize("make", [sqlite3.Row, _dictionary, lambda _, row: list(row)])
+def test_rows_of_any_kind_are_read_in_the_order_of_the_columns(make: Any) -> None:
+    connection = _Rows(make)
+    connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
+    connection.execute("INSERT INTO people VALUES (1, 'Ann'), (2, 'Ben')")
+    host = Host(connection, dialect="sqlite")
+    assert list(host.ask(COUNT).data) == [(2,)]
+    found = ask(connection, "SELECT name, id FROM people ORDER BY id", dialect="sqlite")
+    assert list(found.data) == [("Ann", 1), ("Ben", 2)]
+
+
+def test_rows_that_are_no_tuples_are_refused_where_they_lose_cells() -> None:
+    connection = _Rows(_dictionary)
+    connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
+    connection.execute("INSERT INTO people VALUES (1, 'Ann')")
+    with pytest.raises(errors.SyrchError):
+        ask(connection, "SELECT id AS a, id + 1 AS a FROM people", dialect="sqlite")
+
+
+def test_two_rows_of_text_are_no_names_with_rows() -> None:
+    two = (("Ann", "Ulm"), ("Ben", "Rom"))
+    names = ["column_1", "column_2"]
+    assert name_columns(two) == (names, [("Ann", "Ulm"), ("Ben", "Rom")])
+    assert name_columns((["a"], [("x",)])) == (["a"], [("x",)])
+    assert name_columns((["a"], [])) == (["a"], [])
+    assert name_columns((("Ann",), ("Ben",))) == (["column_1"], [("Ann",), ("Ben",)])
+
+
+@pytest.mark.parametrize("name", ["mssql", "oracle"])
+def test_an_engine_without_limit_is_refused(name: str) -> None:
+    class Sql:
+        def __init__(self) -> None:
+            self.dialect = type("Dialect", (), {"name": name})
+
+        def raw_connection(self) -> None:
+            raise AssertionError
+
+    Sql.__module__ = "sqlalchemy.engine"
+    with pytest.raises(errors.ConfigurationError, match="LIMIT"):
+        Host(Sql())

@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import psycopg2
+import psycopg2.extensions
 import pymysql
 import pytest
 import sqlalchemy
@@ -107,6 +108,23 @@ def test_the_server_refuses_to_write(engine: sqlalchemy.Engine) -> None:
         assert connection.exec_driver_sql("SELECT COUNT(*) FROM orders").scalar() == 3
         # The connections of the pool are what they were.
         connection.exec_driver_sql("UPDATE orders SET amount = amount WHERE id = 1")
+
+
+def test_a_connection_is_left_outside_of_a_transaction(connection: Any) -> None:
+    with Host(connection) as host:
+        assert list(host.ask(COUNT).data) == [(2,)]
+    if isinstance(connection, psycopg.Connection):
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+    elif isinstance(connection, psycopg2.extensions.connection):
+        assert connection.get_transaction_status() == 0
+    # What the program itself began stays.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        with Host(connection) as host:
+            assert list(host.ask(COUNT).data) == [(2,)]
+    if isinstance(connection, psycopg.Connection):
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+    connection.rollback()
 
 
 def test_the_guard_refuses_before_the_server(engine: sqlalchemy.Engine) -> None:

@@ -39,9 +39,10 @@ _DIALECTS = {
     "cockroachdb": "postgres",
     "mariadb": "mysql",
     "hive": "spark",
-    "oracle": "ansi",
-    "mssql": "ansi",
 }
+
+# The names of SQLAlchemy's dialects that know no LIMIT, which nearly every statement has.
+_WITHOUT_LIMIT = ("access", "db2", "firebird", "ibm_db_sa", "informix", "mssql", "oracle", "sybase")
 
 
 def find_adapter(
@@ -50,7 +51,7 @@ def find_adapter(
     """Returns the address of a database, or the adapter of an object.
 
     Raises:
-        ConfigurationError: If SQLAlchemy does not know the address.
+        ConfigurationError: If SQLAlchemy does not know the address, or the engine no LIMIT.
         DatabaseError: If the database cannot be reached.
         TypeError: If it is neither.
     """
@@ -64,8 +65,14 @@ def find_adapter(
     if _is_of_sqlalchemy(database):
         if not hasattr(database, "raw_connection"):
             kind = type(database).__name__
-            raise TypeError(f"give the engine of SQLAlchemy that is not async, not {kind}")
+            hint = "; `connection.engine` is that of a connection" if kind == "Connection" else ""
+            raise TypeError(f"give the engine of SQLAlchemy that is not async, not {kind}{hint}")
         name = database.dialect.name
+        if dialect is None and name in _WITHOUT_LIMIT:
+            raise ConfigurationError(
+                f"{name} knows no LIMIT, by which statements bound their rows: give a copy of the "
+                "data in another engine, or an object whose execute(sql) rewrites it"
+            )
         return EngineAdapter(database, dialect or _DIALECTS.get(name, name))
     if callable(getattr(database, "cursor", None)):
         module = type(database).__module__.split(".")[0]

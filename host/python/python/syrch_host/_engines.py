@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 _WRITES = (
@@ -17,6 +17,59 @@ _READS_ALL = "the driver may read a whole result before the first rows come"
 _SAVEPOINT = "syrch_host"
 
 Fetch = Callable[[], Any]
+
+
+class Cursor:
+    """A cursor of PEP 249 whose rows are tuples, whatever rows its connection makes."""
+
+    def __init__(self, inner: Any, *, is_lent: bool = False) -> None:
+        self._inner = inner
+        self._is_lent = is_lent
+
+    @property
+    def description(self) -> Any:
+        """The columns of the last statement; ``None`` if it has none."""
+        return self._inner.description
+
+    def execute(self, sql: str) -> None:
+        """Runs a statement."""
+        self._inner.execute(sql)
+
+    def fetchone(self) -> Any:
+        """Returns the next row; ``None`` if there is none."""
+        row = self._inner.fetchone()
+        return None if row is None else self._read(row)
+
+    def fetchmany(self, size: int) -> list[Any]:
+        """Returns so many of the next rows at most."""
+        return [self._read(row) for row in self._inner.fetchmany(size)]
+
+    def fetchall(self) -> list[Any]:
+        """Returns all further rows."""
+        return [self._read(row) for row in self._inner.fetchall()]
+
+    def close(self) -> None:
+        """Closes the cursor, unless it is the connection itself."""
+        if not self._is_lent:
+            self._inner.close()
+
+    def _read(self, row: Any) -> Any:
+        if isinstance(row, tuple):
+            return row
+        if isinstance(row, Mapping):
+            names = [column[0] for column in self.description]
+            if len(row) == len(names):
+                return tuple(row[name] for name in names)
+            raise TypeError(
+                "the rows of the connection are dictionaries, which hold one of two columns of a "
+                "name: give a connection whose rows are tuples"
+            )
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            kind = type(row).__name__
+            raise TypeError(
+                f"the rows of the connection are of the type {kind}: give one whose rows are tuples"
+            )
+        return tuple(row)
 
 
 class Session:
@@ -36,7 +89,11 @@ class Session:
     def begin(self, connection: Any, most: int | None = None) -> None:
         """Makes the connection read only, for statements of so many rows at most."""
 
-    def execute(self, cursor: Any, sql: str, page: int) -> Fetch:
+    def open_cursor(self, connection: Any) -> Cursor:
+        """Makes a cursor in this session."""
+        return Cursor(connection.cursor())
+
+    def execute(self, cursor: Cursor, sql: str, page: int) -> Fetch:
         """Runs a statement, and returns what fetches a page of its rows."""
         cursor.execute(sql)
         return lambda: cursor.fetchmany(page)
@@ -70,6 +127,16 @@ class _Duckdb(Session):
     def warnings(self) -> list[str]:
         return [_WRITES]
 
+    def open_cursor(self, connection: Any) -> Cursor:
+        """Returns the connection itself as a cursor.
+
+        Its cursors are connections of their own, which do not see what it has not committed, and
+        which its ``interrupt()`` does not end.
+        """
+        if type(connection).__module__.split(".")[0] in ("duckdb", "_duckdb"):
+            return Cursor(connection, is_lent=True)
+        return super().open_cursor(connection)
+
     def end(self, connection: Any) -> None:
         """A connection outside of a transaction cannot be rolled back."""
 
@@ -81,11 +148,13 @@ class _Postgres(Session):
     """
 
     _begun = ""
+    _was_idle = False
 
     def warnings(self) -> list[str]:
         return []
 
     def begin(self, connection: Any, most: int | None = None) -> None:
+        self._was_idle = _is_idle(connection)
         try:
             _run(connection, f"SAVEPOINT {_SAVEPOINT}")
             self._begun = _SAVEPOINT
@@ -96,7 +165,7 @@ class _Postgres(Session):
         _run(connection, "SET TRANSACTION READ ONLY")
         _run(connection, f"SET LOCAL statement_timeout = {max(1, int(self.seconds * 1000))}")
 
-    def execute(self, cursor: Any, sql: str, page: int) -> Fetch:
+    def execute(self, cursor: Cursor, sql: str, page: int) -> Fetch:
         cursor.execute(f"DECLARE syrch_rows NO SCROLL CURSOR FOR {sql}")
 
         def fetch() -> Any:
@@ -108,6 +177,9 @@ class _Postgres(Session):
     def end(self, connection: Any) -> None:
         if self._begun == "BEGIN":
             _run(connection, "ROLLBACK")
+        elif self._begun and self._was_idle:
+            # The driver began a transaction for the savepoint.
+            connection.rollback()
         elif self._begun:
             _run(connection, f"ROLLBACK TO SAVEPOINT {_SAVEPOINT}")
             _run(connection, f"RELEASE SAVEPOINT {_SAVEPOINT}")
@@ -168,6 +240,18 @@ def make_session(dialect: str, variant: str, seconds: float, *, is_owned: bool) 
     return _SESSIONS.get(dialect, Session)(variant, seconds, is_owned=is_owned)
 
 
+def _is_idle(connection: Any) -> bool:
+    """Says if a connection to PostgreSQL is known to be outside of a transaction."""
+    driver = getattr(connection, "driver_connection", None) or connection
+    status = getattr(getattr(driver, "info", None), "transaction_status", None)
+    if status is None and callable(getattr(driver, "get_transaction_status", None)):
+        status = driver.get_transaction_status()
+    if status is not None:
+        return int(status) == 0
+    # pg8000 has the letter of the protocol.
+    return getattr(driver, "_transaction_status", None) in (b"I", "I")
+
+
 def _run(connection: Any, sql: str) -> None:
     cursor = connection.cursor()
     try:
@@ -177,7 +261,7 @@ def _run(connection: Any, sql: str) -> None:
 
 
 def _row(connection: Any, sql: str) -> Any:
-    cursor = connection.cursor()
+    cursor = Cursor(connection.cursor())
     try:
         cursor.execute(sql)
         return cursor.fetchone()

@@ -88,7 +88,9 @@ def name_columns(answer: Any) -> Any:
         return answer
     if isinstance(answer, tuple) and len(answer) == 2 and not isinstance(answer[0], Mapping):
         names, rows = answer
-        if not isinstance(names, str) and all(isinstance(name, str) for name in names):
+        is_named = not isinstance(names, str) and all(isinstance(name, str) for name in names)
+        # A tuple of two rows is no names with rows: the cells of a row are no rows.
+        if is_named and not _is_row(rows):
             return list(names), rows
     description = getattr(answer, "description", None)
     if description is not None:
@@ -97,6 +99,13 @@ def name_columns(answer: Any) -> Any:
         return _name_rows(list(answer))
     kind = type(answer).__name__
     raise TypeError(f"execute(sql) returned a {kind}: return rows, names with rows, or Arrow")
+
+
+def _is_row(rows: Any) -> bool:
+    if not isinstance(rows, (tuple, list)) or not rows:
+        return isinstance(rows, str)
+    first = next((cell for cell in rows if cell is not None), None)
+    return isinstance(first, (str, bytes)) or not isinstance(first, Iterable)
 
 
 def _name_rows(rows: list[Any]) -> tuple[list[str], list[Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _catalogs
 from ._calls import count
-from ._engines import Session, make_session
+from ._engines import Cursor, Session, make_session
 from ._schema import write_schema
 from ._text import reveal
 from .errors import DatabaseError
@@ -86,7 +86,7 @@ class ConnectionAdapter:
             session = self._session(seconds)
             try:
                 session.begin(connection)
-                with _closing(connection.cursor()) as cursor:
+                with _closing(session.open_cursor(connection)) as cursor:
                     yield cursor
             finally:
                 self.restore(session, connection)
@@ -102,7 +102,7 @@ class ConnectionAdapter:
             return ""
         connection = self.acquire()
         try:
-            with _closing(connection.cursor()) as cursor:
+            with _closing(Cursor(connection.cursor())) as cursor:
                 cursor.execute("SELECT VERSION()")
                 return "mariadb" if "mariadb" in str(cursor.fetchone()[0]).lower() else ""
         finally:
@@ -202,7 +202,7 @@ class SqlStatement:
         self._connection = self._adapter.acquire()
         self._session = self._adapter._session(self._seconds)
         self._session.begin(self._connection, most)
-        self._cursor = self._connection.cursor()
+        self._cursor = self._session.open_cursor(self._connection)
         fetch = self._session.execute(self._cursor, self._sql, _PAGE)
         first = fetch()
         names = [str(column[0]) for column in self._cursor.description or ()]
