@@ -3,7 +3,9 @@
 Each shard is a task. One whose process or machine dies is started again by Ray, and continues its part of the run.
 """
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 
@@ -14,10 +16,17 @@ class Died(Exception):
     """The program was ended by a signal."""
 
 
+def die_with_worker():
+    """Has the program end with its worker: else it would hold its shard, which is begun again elsewhere."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 @ray.remote(num_cpus=1, max_retries=5, retry_exceptions=[Died])
 def run(shard, words):
     """Runs the program for one shard, and returns its exit code."""
-    done = subprocess.run(["syrch-host", *words], env={**os.environ, "SYRCH_SHARD": shard}, stdin=subprocess.DEVNULL)
+    environment = {**os.environ, "SYRCH_SHARD": shard}
+    done = subprocess.run(["syrch-host", *words], env=environment, stdin=subprocess.DEVNULL, preexec_fn=die_with_worker)
     if done.returncode < 0:
         raise Died(f"shard {shard} was ended by signal {-done.returncode}")
     return done.returncode

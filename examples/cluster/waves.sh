@@ -9,10 +9,15 @@ for folder in "$@"; do :; done
 SYRCH_SHARDS=$shards
 export SYRCH_SHARDS
 for wave in 1 2 3 4; do
-	sbatch --wait --array="1-$shards" "$here/slurm.sh" compare "$@" --stop-early --wave "$wave/4"
+	failed=0
+	sbatch --wait --array="1-$shards" "$here/slurm.sh" compare "$@" --stop-early --wave "$wave/4" || failed=$?
 	code=0
 	syrch-host report "$folder" || code=$?
-	# 5 says that what there is decides nothing yet.
+	# 5 says that what there is decides nothing yet, or that something is missing.
 	test "$code" -eq 5 || exit "$code"
+	if test "$failed" -ne 0; then
+		echo "wave $wave is not whole: the same command continues it" >&2
+		exit "$failed"
+	fi
 done
 exit "$code"
