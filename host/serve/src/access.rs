@@ -3,7 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::http::uri::Authority;
@@ -105,6 +105,10 @@ impl Access {
         let host = match self.names.first().filter(|_| !self.address.ip().is_loopback()) {
             Some(name) if name.contains(':') => name.clone(),
             Some(name) => format!("{name}:{}", self.address.port()),
+            // No browser goes to the address that stands for all of a machine's.
+            None if self.address.ip().is_unspecified() => {
+                format!("localhost:{}", self.address.port())
+            }
             None => self.address.to_string(),
         };
         Ok(format!("http://{host}/#code={code}"))
@@ -166,8 +170,10 @@ impl Access {
         }
         let port = authority.port_u16().unwrap_or(80);
         let bare = name.trim_start_matches('[').trim_end_matches(']');
-        let is_address = bare.parse() == Ok(self.address.ip());
-        let is_loopback = self.address.ip().is_loopback() && name == "localhost";
+        // No foreign name leads here by an address.
+        let own = self.address.ip();
+        let is_address = bare.parse::<IpAddr>().is_ok_and(|ip| ip == own || own.is_unspecified());
+        let is_loopback = (own.is_loopback() || own.is_unspecified()) && name == "localhost";
         port == self.address.port() && (is_address || is_loopback)
     }
 
@@ -284,6 +290,13 @@ mod tests {
         assert!(named.is_own("data.example") && named.is_own("data.example:443"));
         assert!(named.is_own("other.example:8443") && !named.is_own("other.example:1"));
         assert!(access("[::1]:9", &[]).is_own("[::1]:9"));
+        // One that listens on all addresses is called by each of them.
+        let open = access("0.0.0.0:4180", &[]);
+        for host in ["192.168.1.7:4180", "127.0.0.1:4180", "localhost:4180"] {
+            assert!(open.is_own(host), "{host}");
+        }
+        assert!(!open.is_own("evil.example:4180") && !open.is_own("192.168.1.7:80"));
+        assert!(open.make_link().unwrap().starts_with("http://localhost:4180/#code="));
     }
 
     #[test]

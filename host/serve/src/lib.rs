@@ -13,6 +13,7 @@ mod page;
 mod problem;
 mod program;
 mod routes;
+mod scope;
 mod searches;
 mod server;
 mod unfinished;

@@ -5,7 +5,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use syrch::syrch_core::DatabaseUrl;
 use syrch::{Error, Host};
 use syrch_mcp::Spending;
 use tokio::net::TcpListener;
@@ -13,6 +12,7 @@ use tokio::net::TcpListener;
 use crate::access::Access;
 use crate::comparisons::Comparisons;
 use crate::routes::{self, Served};
+use crate::scope::Scope;
 use crate::searches::Searches;
 use crate::{Options, Program, connections};
 
@@ -69,11 +69,11 @@ impl Server {
         let (listener, address) =
             listen.await.map_err(|source| ServeError::Address { address, source })?;
         let spending = Spending::new(options.total_micros);
+        let scope = Scope::new(host.settings());
         let searches =
-            Searches::new(host.clone(), Arc::clone(&program), &options, spending.clone());
-        let database = DatabaseUrl::parse(&host.settings().database).to_string();
+            Searches::new(host.clone(), Arc::clone(&program), &options, &scope, spending.clone());
         let comparisons =
-            Comparisons::new(Arc::clone(&program), &options, database, spending.clone());
+            Comparisons::new(Arc::clone(&program), &options, &scope, spending.clone());
         let resumed = searches.resume_unfinished() + comparisons.resume_unfinished();
         let mcp = options.mcp.then(|| {
             let queue = searches.queue().clone();
@@ -84,6 +84,7 @@ impl Server {
             host,
             program,
             access: Access::new(address, &options.names, options.token),
+            scope,
             searches,
             comparisons,
             limits: options.limits,

@@ -29,7 +29,7 @@ pub(crate) struct Note {
 pub(crate) struct Noted<T> {
     /// The id of the run.
     pub(crate) run: String,
-    /// The database, as journals name it.
+    /// The place of the database, as [`Scope`](crate::scope::Scope) has it.
     pub(crate) database: String,
     /// The question or the comparison.
     pub(crate) asked: T,

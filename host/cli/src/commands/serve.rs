@@ -24,6 +24,7 @@ use super::compare::served;
 use super::total::Total;
 use super::trace::page;
 use super::{Context, Run, asking, doctor, graded, plugin, resume, sql};
+use crate::absolute;
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
@@ -154,6 +155,9 @@ impl Run for ServeArgs {
 async fn open(context: &mut Context) -> Outcome<Host> {
     let watch = Watch::new(Arc::clone(&context.console));
     asking::prepare(context, &watch).await?;
+    // What it writes about its runs has to name the file for a server in another folder, too.
+    let settings = &mut context.config.effective.settings;
+    settings.database = absolute::database(&settings.database);
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), &watch).await {
         Ok(host) => Ok(host),

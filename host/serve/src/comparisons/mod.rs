@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 
 use crate::problem::Problem;
 use crate::program::{Compared, Uncompared};
+use crate::scope::Scope;
 use crate::searches::{Feed, make_run};
 use crate::unfinished::{self, Note, Noted};
 use crate::{Limits, Options, Program};
@@ -84,7 +85,10 @@ pub(crate) struct Comparisons {
     limits: Limits,
     /// The folder of graded runs.
     runs: PathBuf,
+    /// The place of the database.
     database: String,
+    /// The name of the database, by which suites call it.
+    name: String,
     spending: Spending,
     unfinished: Option<PathBuf>,
     state: Lock<State>,
@@ -99,19 +103,20 @@ struct State {
 }
 
 impl Comparisons {
-    /// The comparisons of a server over that database that has none yet. They spend what the other
+    /// The comparisons of a server with that scope that has none yet. They spend what the other
     /// searches do.
     pub(crate) fn new(
         program: Arc<dyn Program>,
         options: &Options,
-        database: String,
+        scope: &Scope,
         spending: Spending,
     ) -> Arc<Self> {
         Arc::new(Self {
             program,
             limits: options.limits.clone(),
             runs: options.evaluations.clone(),
-            database,
+            database: scope.place().to_owned(),
+            name: scope.name().to_owned(),
             spending,
             unfinished: options.unfinished.as_ref().map(|folder| folder.join(NOTES)),
             state: Lock::default(),
@@ -125,9 +130,12 @@ impl Comparisons {
     }
 
     /// Lists the suites whose questions may be asked, each with the number of its questions or the
-    /// reason why it cannot be used. It blocks.
+    /// reason why it cannot be used; first those about a database of the server's name. It blocks.
     pub(crate) fn suites(&self) -> Vec<Value> {
-        self.program.suites().iter().map(|path| describe_suite(path)).collect()
+        let mut suites: Vec<Value> =
+            self.program.suites().iter().map(|path| describe_suite(path)).collect();
+        suites.sort_by_key(|suite| suite["database"] != *self.name);
+        suites
     }
 
     /// Accepts a comparison. It goes on when its client goes away.
@@ -191,7 +199,8 @@ impl Comparisons {
         .await;
         let counted =
             counted.map_err(|error| Problem::from_class("unexpected", error.to_string()))?;
-        let searches = counted.map_err(Problem::bad_request)? * arms.len();
+        let (_, questions) = counted.map_err(Problem::bad_request)?;
+        let searches = questions * arms.len();
         if searches > self.limits.comparison_searches {
             let most = self.limits.comparison_searches;
             return Err(Problem::new(
@@ -350,13 +359,17 @@ impl State {
 fn describe_suite(path: &Path) -> Value {
     let suite = path.display().to_string();
     match count_questions(path) {
-        Ok(questions) => json!({"suite": suite, "questions": questions, "reason": null}),
-        Err(reason) => json!({"suite": suite, "questions": null, "reason": reason}),
+        Ok((database, questions)) => {
+            json!({"suite": suite, "questions": questions, "database": database, "reason": null})
+        }
+        Err(reason) => {
+            json!({"suite": suite, "questions": null, "database": null, "reason": reason})
+        }
     }
 }
 
-/// The number of the questions of a suite, all of one database.
-fn count_questions(path: &Path) -> Result<usize, String> {
+/// The name of the one database that the questions of a suite are about, and their number.
+fn count_questions(path: &Path) -> Result<(String, usize), String> {
     let data = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if data.len() > LARGEST {
         return Err(format!("the file has more than {LARGEST} bytes"));
@@ -364,7 +377,7 @@ fn count_questions(path: &Path) -> Result<usize, String> {
     let suite = suite::read(path).map_err(|error| error.to_string())?;
     let first = suite.questions.first().map(|question| &question.db);
     match suite.questions.iter().all(|question| Some(&question.db) == first) {
-        true => Ok(suite.questions.len()),
+        true => Ok((first.cloned().unwrap_or_default(), suite.questions.len())),
         false => Err("its questions are about several databases".to_owned()),
     }
 }
@@ -382,7 +395,7 @@ mod tests {
             format!("{question}\n")
         };
         std::fs::write(&path, line("a", "shop") + &line("b", "shop")).unwrap();
-        assert_eq!(count_questions(&path), Ok(2));
+        assert_eq!(count_questions(&path), Ok(("shop".to_owned(), 2)));
         std::fs::write(&path, line("a", "shop") + &line("b", "bank")).unwrap();
         assert!(count_questions(&path).unwrap_err().contains("several databases"));
         std::fs::write(&path, "nonsense").unwrap();

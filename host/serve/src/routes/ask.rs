@@ -29,8 +29,7 @@ pub(super) async fn ask(
     request: Request,
 ) -> Result<Response, Problem> {
     let is_stream = accepts(&request, "text/event-stream");
-    let is_async =
-        request.headers().get("prefer").is_some_and(|prefer| prefer.as_bytes() == b"respond-async");
+    let is_async = prefers(&request, "respond-async");
     let asked = read_json(&served, request).await?;
     let search = served.searches.ask(client, asked)?;
     let place = format!("{API}/runs/{}", search.run);
@@ -45,6 +44,16 @@ pub(super) async fn ask(
         response.headers_mut().insert(header::LOCATION, place);
     }
     Ok(response)
+}
+
+/// Returns whether the client states that preference, perhaps among others (RFC 7240).
+fn prefers(request: &Request, preference: &str) -> bool {
+    let values = request.headers().get_all("prefer").iter();
+    let mut stated = values.filter_map(|value| value.to_str().ok()).flat_map(|all| all.split(','));
+    stated.any(|one| {
+        let name = one.split([';', '=']).next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case(preference)
+    })
 }
 
 /// The end of a search as a response.

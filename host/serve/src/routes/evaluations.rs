@@ -1,5 +1,6 @@
 //! Graded runs over suites: their list, their reports, and the searches of single answers.
 
+use std::cell::OnceCell;
 use std::path::{Component, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use syrch_grade::report::render::page;
 use syrch_grade::report::{CompareOptions, RunReport};
-use syrch_grade::run::{RunEntry, RunError, Runs, is_going_on, read};
+use syrch_grade::run::{Header, RunEntry, RunError, Runs, is_going_on, read, read_header};
+use syrch_grade::suite;
 use syrch_journal::{Journal, SearchTree};
 
 use super::runs::{check_size, describe, in_background, limit_shown, to_value};
@@ -93,17 +95,37 @@ fn report(entry: &RunEntry) -> Result<Value, Problem> {
 
 /// Lists the runs, the latest first.
 pub(super) async fn list(State(served): State<Arc<Served>>) -> Result<Json<Value>, Problem> {
-    let runs = Runs::new(served.evaluations.clone());
+    let reader = Arc::clone(&served);
     let lines = in_background(move || {
-        let entries = runs.list()?;
-        Ok(entries.iter().take(LISTED).filter_map(line).collect::<Vec<_>>())
+        let entries = Runs::new(reader.evaluations.clone()).list()?;
+        let suites = OnceCell::new();
+        let lines = entries.iter().filter_map(|entry| line(&reader, entry, &suites));
+        Ok(lines.take(LISTED).collect::<Vec<_>>())
     })
     .await?;
     Ok(send(&served, json!({"schema": "syrch.runs/1", "runs": lines})))
 }
 
-/// A run of a list; `None` if it cannot be read.
-fn line(entry: &RunEntry) -> Option<Value> {
+/// The digests of the suites whose questions clients may have asked.
+fn list_digests(served: &Served) -> Vec<String> {
+    let suites = served.program.suites();
+    suites.iter().filter_map(|path| Some(suite::read(path).ok()?.digest)).collect()
+}
+
+/// Returns whether a run was over the database of this server, and within its tables. A suite may
+/// name its databases by itself: then it has to be one of the server's.
+fn is_own(served: &Served, header: &Header, suites: &OnceCell<Vec<String>>) -> bool {
+    let scope = &served.scope;
+    header.arms.iter().all(|arm| scope.is_within_tables(&arm.settings))
+        && (header.arms.iter().all(|arm| scope.is_over_database(&arm.settings))
+            || header.databases.keys().all(|name| name == scope.name())
+                && suites.get_or_init(|| list_digests(served)).contains(&header.suite.digest))
+}
+
+/// A run of a list; `None` if it cannot be read or is of another database.
+fn line(served: &Served, entry: &RunEntry, suites: &OnceCell<Vec<String>>) -> Option<Value> {
+    // The summary reads all answers.
+    read_header(&entry.path).ok().filter(|header| is_own(served, header, suites))?;
     let summary = entry.summary().ok()?;
     let own = summary.header.own();
     let arms: Vec<&str> = own.arms.iter().map(|arm| arm.name.as_str()).collect();
@@ -125,8 +147,16 @@ fn line(entry: &RunEntry) -> Option<Value> {
 /// The run of that id. A path is none.
 fn find(served: &Served, run: &str) -> Result<RunEntry, Problem> {
     let entries = Runs::new(served.evaluations.clone()).list()?;
-    let entry = entries.into_iter().find(|entry| entry.id == run);
-    entry.ok_or_else(|| Problem::not_found("there is no evaluation of such an id"))
+    let entry = entries
+        .into_iter()
+        .find(|entry| entry.id == run)
+        .ok_or_else(|| Problem::not_found("there is no evaluation of such an id"))?;
+    match is_own(served, &read_header(&entry.path)?, &OnceCell::new()) {
+        true => Ok(entry),
+        false => Err(Problem::not_found(format!(
+            "the evaluation `{run}` is over another database or other tables than this server"
+        ))),
+    }
 }
 
 /// The report on a run, which may be unfinished.

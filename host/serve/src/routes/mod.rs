@@ -32,6 +32,7 @@ pub(crate) use runs::Summaries;
 use crate::access::{Access, Client};
 use crate::comparisons::Comparisons;
 use crate::problem::Problem;
+use crate::scope::Scope;
 use crate::searches::Searches;
 use crate::{Limits, Program, headers, page};
 
@@ -45,6 +46,7 @@ pub(crate) struct Served {
     pub(crate) host: Host,
     pub(crate) program: Arc<dyn Program>,
     pub(crate) access: Access,
+    pub(crate) scope: Scope,
     pub(crate) searches: Arc<Searches>,
     pub(crate) comparisons: Arc<Comparisons>,
     pub(crate) limits: Limits,
@@ -171,7 +173,13 @@ async fn admit(
     request.extensions_mut().insert(Arc::clone(&busy));
     let response = next.run(request).await;
     drop(busy);
-    Ok(response)
+    // The router itself answers a path that is no text.
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_plain = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    match response.status() == StatusCode::BAD_REQUEST && is_plain {
+        true => Err(Problem::bad_request("the path is no UTF-8")),
+        false => Ok(response),
+    }
 }
 
 /// Reads the body of a request, which is a JSON document. Other types are refused: a form of a

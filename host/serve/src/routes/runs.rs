@@ -10,7 +10,6 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::RowsGrant;
 use syrch_journal::{Entry, Folder, Journal, JournalError, SearchTree, Shown, Summary, TreeDiff};
 
@@ -122,19 +121,10 @@ pub(super) async fn list(
     ))
 }
 
-/// Returns whether a run with these settings was over the database of this server, and within its
-/// tables: a session sees no other database of its user.
-fn is_own(served: &Served, settings: &Value) -> bool {
-    let own = served.host.settings();
-    let database = DatabaseUrl::parse(&own.database).to_string();
-    let has_tables = own.tables.is_empty() || settings["tables"] == json!(own.tables);
-    settings["database"] == json!(database) && has_tables
-}
-
 /// The run of a journal; `None` if it cannot be read or is of another database.
 fn line(served: &Served, entry: &Entry) -> Option<Line> {
     let header = Journal::read_header(&entry.path).ok()?;
-    if !is_own(served, &header.settings) {
+    if !served.scope.covers(&header.settings) {
         return None;
     }
     let summary = served.summaries.read(entry).ok()?;
@@ -199,7 +189,7 @@ fn read_tree(served: &Served, run: &str, shown: Shown) -> Result<(SearchTree, bo
     let entry = Folder::new(served.runs.clone()).find(run)?;
     check_size(entry.bytes)?;
     let journal = Journal::read(&entry.path)?;
-    if !is_own(served, &journal.header.settings) {
+    if !served.scope.covers(&journal.header.settings) {
         return Err(Problem::not_found(format!(
             "the run `{run}` is over another database or other tables than this server"
         )));

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use syrch::conversation::{Conversation, Conversations};
 use syrch::report::PluginReport;
 use syrch::settings::read_settings;
+use syrch::syrch_core::Problem as Asking;
 use syrch::syrch_core::ledger::Budgets;
-use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
 use syrch::{Callbacks, DatabaseCheck, Error, Host, Observer, SearchReport, Stop, batch};
 use syrch_journal::{Folder, Journal};
 use syrch_mcp::{Queue, Reservation, Spending, UsedUp};
@@ -30,6 +30,7 @@ use observer::FeedObserver;
 
 use crate::access::{Client, no_random_bytes, random_text};
 use crate::problem::Problem;
+use crate::scope::Scope;
 use crate::unfinished::{self, Note, Noted};
 use crate::{Limits, Options, Program};
 
@@ -143,6 +144,8 @@ pub(crate) struct Used {
 
 /// The searches of a server.
 pub(crate) struct Searches {
+    /// The place of the database.
+    database: String,
     host: Host,
     program: Arc<dyn Program>,
     limits: Limits,
@@ -183,9 +186,11 @@ impl Searches {
         host: Host,
         program: Arc<dyn Program>,
         options: &Options,
+        scope: &Scope,
         spending: Spending,
     ) -> Arc<Self> {
         Arc::new(Self {
+            database: scope.place().to_owned(),
             host,
             program,
             limits: options.limits.clone(),
@@ -202,11 +207,6 @@ impl Searches {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The database, as journals name it.
-    fn database(&self) -> String {
-        DatabaseUrl::parse(&self.host.settings().database).to_string()
     }
 
     /// Accepts a search. It goes on when its client goes away.
@@ -242,7 +242,7 @@ impl Searches {
             }
             self.insert(&mut state, run.clone(), asked.clone(), Some(client))
         };
-        let note = self.note(Noted { run, database: self.database(), asked });
+        let note = self.note(Noted { run, database: self.database.clone(), asked });
         self.spawn(Arc::clone(&search), note, Start::New);
         Ok(search)
     }
@@ -277,7 +277,7 @@ impl Searches {
     pub(crate) fn resume_unfinished(self: &Arc<Self>) -> usize {
         let Some(folder) = &self.unfinished else { return 0 };
         let mut resumed = 0;
-        for (noted, note) in unfinished::take(folder, &self.database()) {
+        for (noted, note) in unfinished::take(folder, &self.database) {
             let journals = self.host.settings().journal.folder.clone();
             let journal = journals.map(|folder| folder.join(format!("{}.jsonl", noted.run)));
             let journal = journal.filter(|path| path.exists());
