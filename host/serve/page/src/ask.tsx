@@ -237,7 +237,8 @@ function SearchView({ run, turn, onKnown }: { run: string; turn?: Turn; onKnown:
     const abort = new AbortController();
     readEvents(`/runs/${encodeURIComponent(run)}`, abort.signal, receive).catch((error) => {
       // The server has forgotten the events; the journal has the run.
-      if (error instanceof Problem && error.status === 404) go(["runs", run]);
+      // By Back one leaves it, and does not come here again.
+      if (error instanceof Problem && error.status === 404) location.replace(href(["runs", run]));
       else if (!abort.signal.aborted) setError(error);
     });
     return () => abort.abort();
@@ -282,7 +283,8 @@ function SearchView({ run, turn, onKnown }: { run: string; turn?: Turn; onKnown:
         </ul>
       )}
       <p>
-        <a href={href(["runs", run])}>Trace</a> · <a href={href(["ask", run])}>Link to this search</a>
+        {/* An explanation is of an earlier search. */}
+        <a href={href(["runs", search.document?.run ?? run])}>Trace</a> · <a href={href(["ask", run])}>Link to this search</a>
       </p>
     </article>
   );

@@ -19,6 +19,12 @@ const BOTTOM = 56;
 const TOP = 12;
 const RIGHT = 16;
 
+/** A time without a zone is one of UTC, as the marks of the axis are. */
+const timeOf = (cell: string) => {
+  const iso = cell.replace(" ", "T");
+  return Date.parse(/T[\d:.]+$/.test(iso) ? `${iso}Z` : iso);
+};
+
 const DATE = /^\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?$/;
 
 function typeOf(rows: Json[][], column: number): Type {
@@ -91,7 +97,8 @@ export function Chart({ columns, rows }: { columns: string[]; rows: Json[][] }) 
   const types = useMemo(() => columns.map((_, column) => typeOf(rows, column)), [columns, rows]);
   const [chosen, setChosen] = useState<Choice | null>(null);
   if (!guessed) return null;
-  const choice = chosen ?? guessed;
+  // What was chosen for other rows may not fit these.
+  const choice = chosen && kinds(types, chosen.x, chosen.y, rows.length).length ? chosen : guessed;
   const possible = kinds(types, choice.x, choice.y, rows.length);
   const kind = possible.includes(choice.kind) ? choice.kind : possible[0];
   const change = (part: Partial<Choice>) => setChosen({ ...choice, ...part });
@@ -138,7 +145,7 @@ export function Chart({ columns, rows }: { columns: string[]; rows: Json[][] }) 
 
 function Picture({ kind, x, y, types, columns, rows }: Choice & { types: Type[]; columns: string[]; rows: Json[][] }) {
   const shown = rows.filter((row) => row[y] !== null && (kind === "bar" || row[x] !== null));
-  const place = (cell: Json) => (types[x] === "time" ? Date.parse(String(cell).replace(" ", "T")) : Number(cell));
+  const place = (cell: Json) => (types[x] === "time" ? timeOf(String(cell)) : Number(cell));
   const height = (row: Json[]) => numberOf(row[y])!;
   const points = kind === "bar" ? shown : shown.filter((row) => Number.isFinite(place(row[x])));
   if (!points.length) return <p class="dim">There is nothing to draw.</p>;

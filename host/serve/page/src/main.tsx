@@ -168,14 +168,22 @@ function Page() {
 function Start() {
   const [state, setState] = useState<{ ready: boolean; error?: unknown }>({ ready: false });
   useEffect(() => {
-    const code = /^#code=([0-9a-f]+)$/.exec(location.hash)?.[1];
-    if (!code) return setState({ ready: true });
-    // The code works once: nobody finds it in the history.
-    history.replaceState(null, "", "#/ask");
-    openSession(code).then(
-      () => setState({ ready: true }),
-      (error) => setState({ ready: false, error }),
-    );
+    // A link may also be pasted into a tab in which the page is open.
+    const enter = () => {
+      const code = /^#code=([0-9a-f]+)$/.exec(location.hash)?.[1];
+      if (!code) return false;
+      // The code works once: nobody finds it in the history.
+      history.replaceState(null, "", "#/ask");
+      setState({ ready: false });
+      openSession(code).then(
+        () => setState({ ready: true }),
+        (error) => setState({ ready: false, error }),
+      );
+      return true;
+    };
+    if (!enter()) setState({ ready: true });
+    addEventListener("hashchange", enter);
+    return () => removeEventListener("hashchange", enter);
   }, []);
   if (state.error) return <Failure error={state.error} />;
   return state.ready ? <Page /> : null;

@@ -78,10 +78,12 @@ export function SqlEditor({ sql, label }: { sql: string; label: string }) {
 }
 
 export function Result(shown: Parameters<typeof Table>[0]) {
+  // The sort and the chart of a result mean nothing for other columns.
+  const key = JSON.stringify(shown.columns);
   return (
     <>
-      <Table {...shown} />
-      <Chart columns={shown.columns} rows={shown.rows} />
+      <Table key={`table ${key}`} {...shown} />
+      <Chart key={`chart ${key}`} columns={shown.columns} rows={shown.rows} />
     </>
   );
 }

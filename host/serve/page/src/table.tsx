@@ -214,13 +214,18 @@ export function Table({
                 })}
               </tr>
             ))}
-            {last < sorted.length && (
+            {last < sorted.length && !printing && (
               <tr aria-hidden="true">
                 <td class="gap" colSpan={columns.length} style={{ height: `${(sorted.length - last) * ROW}px` }} />
               </tr>
             )}
           </tbody>
         </table>
+        {printing && last < sorted.length && (
+          <p>
+            {sorted.length - last} further rows are not printed: save them by CSV or Parquet.
+          </p>
+        )}
       </div>
       <dialog ref={dialog} aria-label="A whole cell">
         <p>
